@@ -1,8 +1,19 @@
 #include "core/home_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tenure {
+namespace {
+
+// Whatever a row says: no version of a replica needs longer.
+constexpr Duration kGoodForMax = std::chrono::hours(1);
+
+}  // namespace
+
+ServiceTime HomeWatch::Living::Overdue() const {
+  return since + std::clamp(row.good_for, Duration(0), kGoodForMax);
+}
 
 void HomeWatch::Saw(const std::vector<HomeRow>& living, const std::vector<HomeId>& gone,
                     ServiceTime now) {
@@ -22,9 +33,22 @@ void HomeWatch::Saw(const std::vector<HomeRow>& living, const std::vector<HomeId
 std::vector<HomeRow> HomeWatch::Overdue(ServiceTime now) const {
   std::vector<HomeRow> overdue;
   for (const auto& [home, living] : living_) {
-    if (living.since + living.row.good_for <= now) overdue.push_back(living.row);
+    if (living.Overdue() <= now) overdue.push_back(living.row);
   }
   return overdue;
+}
+
+std::optional<ServiceTime> HomeWatch::NextOverdue() const {
+  std::optional<ServiceTime> next;
+  for (const auto& [home, living] : living_) {
+    if (!next || living.Overdue() < *next) next = living.Overdue();
+  }
+  return next;
+}
+
+void HomeWatch::Died(HomeId home, ServiceTime now) {
+  living_.erase(home);
+  gone_.try_emplace(home, now);
 }
 
 std::vector<HomeWatch::Orphaned> HomeWatch::Orphans(ServiceTime now) const {

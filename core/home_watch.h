@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/home_row.h"
@@ -38,6 +39,11 @@ class HomeWatch {
   // The homes whose beat has not changed for as long as it is good, by their own row. They are to
   // be declared dead on the condition that their beat is still this one.
   [[nodiscard]] std::vector<HomeRow> Overdue(ServiceTime now) const;
+  // When the first of them will be. Nothing: no other home is living.
+  [[nodiscard]] std::optional<ServiceTime> NextOverdue() const;
+  // It has been declared dead. `now` is after that was acknowledged.
+  void Died(HomeId home, ServiceTime now);
+  [[nodiscard]] bool AnyGone() const { return !gone_.empty(); }
 
   [[nodiscard]] std::vector<Orphaned> Orphans(ServiceTime now) const;
 
@@ -45,6 +51,8 @@ class HomeWatch {
   struct Living {
     HomeRow row;
     ServiceTime since;  // when the beat was first seen
+
+    [[nodiscard]] ServiceTime Overdue() const;
   };
 
   std::map<HomeId, Living> living_;

@@ -51,7 +51,6 @@ TEST(HomeWatchTest, AnotherBeatIsASignOfLife) {
   EXPECT_THAT(watch.Overdue(ServiceTime{16s}), ElementsAre(Beating(kHomeA, 8), Beating(kHomeB, 7)));
 }
 
-// The database went back, and nobody has noticed yet.
 TEST(HomeWatchTest, AHomeHasItsFullTimeAgainAfterAnInterruption) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7)}, {kHomeB}, ServiceTime{10s});
@@ -65,6 +64,7 @@ TEST(HomeWatchTest, AHomeHasItsFullTimeAgainAfterAnInterruption) {
   EXPECT_THAT(watch.Orphans(ServiceTime{15s}), ElementsAre(Orphaned{kHomeB, 5s}));
 }
 
+// The database went back, and nobody has noticed yet.
 TEST(HomeWatchTest, AnEarlierBeatIsASignOfLifeToo) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7)}, {}, ServiceTime{10s});
@@ -81,6 +81,37 @@ TEST(HomeWatchTest, HowLongABeatIsGoodIsWhatItsOwnRowSays) {
   watch.Saw({Beating(kHomeA, 7, 30s), Beating(kHomeB, 7, 10s)}, {}, ServiceTime{9s});
 
   EXPECT_THAT(watch.Overdue(ServiceTime{10s}), ElementsAre(Beating(kHomeB, 7, 10s)));
+}
+
+TEST(HomeWatchTest, TheFirstThatWillBeOverdueIsKnown) {
+  HomeWatch watch;
+  EXPECT_EQ(watch.NextOverdue(), std::nullopt);
+
+  watch.Saw({Beating(kHomeA, 7, 5s), Beating(kHomeB, 7)}, {}, ServiceTime{10s});
+  EXPECT_EQ(watch.NextOverdue(), ServiceTime{13s});
+  watch.Saw({Beating(kHomeA, 7, 5s), Beating(kHomeB, 8)}, {}, ServiceTime{14s});
+  EXPECT_EQ(watch.NextOverdue(), ServiceTime{15s});
+}
+
+// Somebody has written into the table.
+TEST(HomeWatchTest, AHomeThatSaysItIsGoodForAnAbsurdTimeIsOverdueAllTheSame) {
+  HomeWatch watch;
+  watch.Saw({Beating(kHomeA, 7, Duration::max()), Beating(kHomeB, 7, Duration::min())}, {},
+            ServiceTime{10s});
+
+  EXPECT_THAT(watch.Overdue(ServiceTime{10s}), ElementsAre(Beating(kHomeB, 7, Duration::min())));
+  EXPECT_EQ(watch.Overdue(ServiceTime{10s + 1h}).size(), 2U);
+}
+
+TEST(HomeWatchTest, OrphansOfAHomeThatWasDeclaredDeadHereAreKnownFromThenOn) {
+  HomeWatch watch;
+  watch.Saw({Beating(kHomeA, 7)}, {}, ServiceTime{10s});
+
+  watch.Died(kHomeA, ServiceTime{13s});
+  EXPECT_THAT(watch.Overdue(ServiceTime{14s}), IsEmpty());
+  watch.Saw({}, {kHomeA}, ServiceTime{14s});
+
+  EXPECT_THAT(watch.Orphans(ServiceTime{15s}), ElementsAre(Orphaned{kHomeA, 2s}));
 }
 
 TEST(HomeWatchTest, ARowWhoseHomeOnlyLosesSessionsIsOverdue) {

@@ -47,6 +47,9 @@ class ChangeFeed {
   // the feed looks for it soon, and the answer is true. Thread-safe.
   bool Nudged(const PartitionOffsets& offsets);
 
+  // Reads what is new as soon as it may, and joins the history again if it has to. Thread-safe.
+  void PollSoon();
+
   // What `Confirm` needs to know from before a read. Thread-safe, like all that follow.
   [[nodiscard]] std::optional<HistoryPoint> point() const { return lineage_.point(); }
   // Whether partitions that were read after `point` was taken belong to the published history. If
@@ -86,7 +89,6 @@ class ChangeFeed {
   // Publishes the events that are next and known.
   void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
-  void PollSoon();
   void PlanPoll();
 
   Store& store_;

@@ -296,7 +296,7 @@ TEST_F(HomeUseTest, TheSessionsOfADeadHomeEndALeaseAfterItsDeath) {
   world_.Advance(kLease);
   EXPECT_EQ(Leader(), "a");
 
-  world_.Advance(kGoodFor + 2 * kBeat);
+  world_.Advance(kGoodFor + kBeat + kShortly);
   EXPECT_EQ(Leader(), "b");
 }
 
@@ -431,9 +431,10 @@ TEST_F(HomeUseTest, ARowThatIsMissingMeansThatCommitsWereLost) {
   Database empty{a_.scheduler};
   a_.store.Become(empty.store());
 
-  world_.Advance(2 * kBeat);
+  world_.Advance(kBeat + kShortly);
 
   EXPECT_FALSE(a_.engine.Ready());
+  EXPECT_EQ(a_.engine.metrics().database_resets.Value(), 1) << "for all replicas to see";
 }
 
 // Before its own next beat: the other replica has told it of its commit.

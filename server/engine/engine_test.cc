@@ -787,7 +787,7 @@ TEST_F(EngineTest, AnyReplicaEndsAnExpiredSession) {
   (void)a_.Do(Stand("orders", "a", 5s));
   a_.scheduler.Die();
 
-  world_.Advance(5s + kGoodFor);
+  world_.Advance(5s + kGoodFor - kBeat);
   EXPECT_THAT(watching.lines(), SizeIs(1));
   world_.Advance(2 * kBeat);
 

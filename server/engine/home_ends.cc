@@ -23,7 +23,9 @@ constexpr size_t kSweptAtOnceMax = 1'000;
 void HomeKeeper::Watch() {
   for (const HomeRow& row : state_.Overdue()) {
     const auto dead = store_.DeclareDead(row.id, row.beat);
-    if (dead && *dead) LogInfo("a replica has stopped", {{"home", row.id.value}});
+    if (!dead || !*dead) continue;
+    LogInfo("a replica has stopped", {{"home", row.id.value}});
+    state_.Died(row.id);
   }
   const auto orphaned = state_.Orphans();
   if (orphaned.empty()) return;

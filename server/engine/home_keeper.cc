@@ -281,6 +281,9 @@ SteadyTime HomeKeeper::Beat() {
   beaten_(*report, begun, answered);
   state_.Saw(report->living, report->gone);
   ReleaseWaiting(true);
+  said_withheld_ = false;
+  SayThatItIsGood();
+  PlanToSayThatItIsLate();
   if (draining_) RetireIfSafe();
   Watch();
   PlanEnds();
@@ -289,13 +292,26 @@ SteadyTime HomeKeeper::Beat() {
     next_sweep_ = begun + kSweepInterval;
     scheduler_.Post(Work::kBackground, [this] { Sweep({}); });
   }
-  return begun + kBeatInterval;
+  return NextBeat(begun);
+}
+
+// A home that has stopped is declared dead as soon as it may be. From then on, beats are at least
+// an interval apart, so that the lease of a whole number of seconds has passed at one of them.
+SteadyTime HomeKeeper::NextBeat(SteadyTime begun) const {
+  const SteadyTime now = scheduler_.Now();
+  const SteadyTime next = (state_.AnyGone() ? now : begun) + kBeatInterval;
+  const auto overdue = state_.NextOverdue();
+  return overdue ? std::min(next, std::max(*overdue, now + kIntervalAfterFailure)) : next;
 }
 
 // Others declare a home dead that does not beat, and then its ends fail, too: the row has to say
 // so.
 SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
   metrics_.beats_withheld.Increment();
+  if (!std::exchange(said_withheld_, true)) {
+    LogWarning("this replica does not beat: it cannot end sessions that are silent",
+               {{"what_next", "another replica declares it dead, and ends them"}});
+  }
   ReleaseWaiting(false);
   const auto report = store_.Beat({.home = write.home});  // number 0: changes nothing
   if (report) {
@@ -324,6 +340,7 @@ SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, const BeatReport
     case OwnRow::Verdict::kOver: return EndIncarnation("a copy of this replica uses its row");
     case OwnRow::Verdict::kWentBack:
       lineage_.HomeWentBack();
+      feed_.PollSoon();  // joins the history again, so that all replicas stop
       return EndIncarnation("the database has lost what this replica wrote");
     case OwnRow::Verdict::kAgain: break;
   }
@@ -336,6 +353,32 @@ SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, const BeatReport
     state_.Departed(*page);
   }
   return scheduler_.Now();
+}
+
+void HomeKeeper::PlanToSayThatItIsLate() {
+  const auto when = state_.GoodUntil();
+  if (!when) return;
+  const MutexLock lock(mutex_);
+  if (planned_to_say_) scheduler_.Cancel(*planned_to_say_);
+  planned_to_say_ = scheduler_.PostAt(Work::kBackground, *when, [this] { SayThatItIsLate(); });
+}
+
+// A write that hangs says nothing for many seconds.
+void HomeKeeper::SayThatItIsLate() {
+  std::string why = "it does not answer";
+  {
+    const MutexLock lock(mutex_);
+    if (retired_ || state_.Good()) return;
+    if (fault_) why = fault_->message;
+    said_late_ = true;
+  }
+  LogWarning("cannot write to the database: renewals wait, and sessions do not age",
+             {{"why", why}});
+}
+
+void HomeKeeper::SayThatItIsGood() {
+  const MutexLock lock(mutex_);
+  if (std::exchange(said_late_, false)) LogInfo("can write to the database again");
 }
 
 SteadyTime HomeKeeper::EndIncarnation(const char* why) {

@@ -81,11 +81,16 @@ class HomeKeeper {
   [[nodiscard]] SteadyTime InsteadOfBeat(const OwnRow::Write& write);
   [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, const BeatReport& report);
   [[nodiscard]] SteadyTime EndIncarnation(const char* why);
+  [[nodiscard]] SteadyTime NextBeat(SteadyTime begun) const;
   // The beat is good, nothing is in doubt, and nobody is adopted any more.
   void RetireIfSafe();
   // The beat is good, or those that wait have waited for too long.
   void ReleaseWaiting(bool good);
   void SetFault(std::optional<Error> fault);
+  // Logs it when the beat is no longer good, and when it is again.
+  void PlanToSayThatItIsLate();
+  void SayThatItIsLate();
+  void SayThatItIsGood();
 
   // What a good beat shows.
   void Watch();
@@ -121,11 +126,14 @@ class HomeKeeper {
   bool ending_ TENURE_GUARDED_BY(mutex_) = false;
   bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
   std::optional<Error> fault_ TENURE_GUARDED_BY(mutex_);
+  std::optional<Scheduler::Plan> planned_to_say_ TENURE_GUARDED_BY(mutex_);
+  bool said_late_ TENURE_GUARDED_BY(mutex_) = false;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> retired_ = false;
   // For the writer.
   SteadyTime adopted_at_;  // by the clock of homes
   bool adoption_in_doubt_ = false;
+  bool said_withheld_ = false;
   SteadyTime swept_at_;
   SteadyTime next_sweep_;
 };

@@ -53,6 +53,12 @@ bool HomeState::Good() const {
   return row_ && row_->GoodAt(scheduler_.HomeNow());
 }
 
+std::optional<SteadyTime> HomeState::GoodUntil() const {
+  const MutexLock lock(mutex_);
+  if (!row_) return std::nullopt;
+  return scheduler_.Now() + (row_->good_until() - scheduler_.HomeNow());
+}
+
 size_t HomeState::kept() const {
   const MutexLock lock(mutex_);
   return kept_.size();
@@ -104,8 +110,7 @@ std::optional<SteadyTime> HomeState::NextSilence() const {
   const auto due = kept_.NextDue();
   if (!row_ || !due) return std::nullopt;
   if (!row_->GoodAt(scheduler_.HomeNow()) && ServiceNow() < *due) return std::nullopt;
-  // The two clocks may be apart by what the machine has slept.
-  return scheduler_.Now() + (row_->When(*due) - scheduler_.HomeNow());
+  return When(*due);
 }
 
 std::vector<HomeWatch::Orphaned> HomeState::Orphans() const {
@@ -116,6 +121,23 @@ std::vector<HomeWatch::Orphaned> HomeState::Orphans() const {
 std::vector<HomeRow> HomeState::Overdue() const {
   const MutexLock lock(mutex_);
   return watch_.Overdue(ServiceNow());
+}
+
+std::optional<SteadyTime> HomeState::NextOverdue() const {
+  const MutexLock lock(mutex_);
+  const auto next = watch_.NextOverdue();
+  if (!row_ || !next) return std::nullopt;
+  return When(*next);
+}
+
+void HomeState::Died(HomeId home) {
+  const MutexLock lock(mutex_);
+  watch_.Died(home, ServiceNow());
+}
+
+bool HomeState::AnyGone() const {
+  const MutexLock lock(mutex_);
+  return watch_.AnyGone();
 }
 
 bool HomeState::EndsAreLate() const {
@@ -183,6 +205,10 @@ void HomeState::Saw(const std::vector<HomeRow>& living, const std::vector<HomeId
 
 ServiceTime HomeState::ServiceNow() const {
   return row_ ? row_->ServiceTimeAt(scheduler_.HomeNow()) : ServiceTime{};
+}
+
+SteadyTime HomeState::When(ServiceTime time) const {
+  return scheduler_.Now() + (row_->When(time) - scheduler_.HomeNow());
 }
 
 bool HomeState::IsFresh(const Moment& begun) const {

@@ -49,6 +49,8 @@ class HomeState {
   [[nodiscard]] std::variant<Result<KeptSessions::Renewal>, Unanswered> Renew(
       const SessionId& id, const Principal& principal);
   [[nodiscard]] bool Good() const;
+  // Until when, by the scheduler's clock. Nothing if there is no incarnation.
+  [[nodiscard]] std::optional<SteadyTime> GoodUntil() const;
   // How many sessions are kept here.
   [[nodiscard]] size_t kept() const;
 
@@ -80,6 +82,13 @@ class HomeState {
   [[nodiscard]] std::optional<SteadyTime> NextSilence() const;
   [[nodiscard]] std::vector<HomeWatch::Orphaned> Orphans() const;
   [[nodiscard]] std::vector<HomeRow> Overdue() const;
+  // When the first of them will be, by the scheduler's clock, if the beat stays good. Nothing:
+  // none.
+  [[nodiscard]] std::optional<SteadyTime> NextOverdue() const;
+  // It has been declared dead.
+  void Died(HomeId home);
+  // Whether homes are dead or missing, and still have sessions.
+  [[nodiscard]] bool AnyGone() const;
 
   // --- The own row ---
 
@@ -99,6 +108,9 @@ class HomeState {
 
  private:
   [[nodiscard]] ServiceTime ServiceNow() const TENURE_REQUIRES(mutex_);
+  // The same moment by the scheduler's clock. The two clocks may be apart by what the machine has
+  // slept. REQUIRES: an incarnation has begun.
+  [[nodiscard]] SteadyTime When(ServiceTime time) const TENURE_REQUIRES(mutex_);
   // Whether what was begun then may still be passed on.
   [[nodiscard]] bool IsFresh(const Moment& begun) const TENURE_REQUIRES(mutex_);
 
