@@ -112,16 +112,27 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
       }
       return watch;
     }
-    for (auto& effect : machine_.Step(std::move(event), engine_.scheduler().Now())) {
-      std::visit(
-          [&]<typename T>(T& it) TENURE_REQUIRES(mutex_) {
-            if constexpr (std::is_same_v<T, WatchSessions>) {
-              watch = std::move(it);
-            } else {
-              Do(std::move(it));
-            }
-          },
-          effect);
+    // What the engine answers at once is the next event.
+    std::vector<Event> events;
+    events.push_back(std::move(event));
+    for (size_t i = 0; i < events.size(); ++i) {
+      for (auto& effect : machine_.Step(std::move(events[i]), engine_.scheduler().Now())) {
+        std::visit(
+            [&]<typename T>(T& it) TENURE_REQUIRES(mutex_) {
+              if constexpr (std::is_same_v<T, WatchSessions>) {
+                watch = std::move(it);
+              } else if constexpr (std::is_same_v<T, Renew>) {
+                if (auto renewed = engine_.RenewNow(it.session, it.owner)) {
+                  events.push_back(Renewed{it.index, *std::move(renewed)});
+                } else {
+                  Do(std::move(it));
+                }
+              } else {
+                Do(std::move(it));
+              }
+            },
+            effect);
+      }
     }
     return watch;
   }

@@ -101,6 +101,11 @@ void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::stri
   commands_.Submit(std::move(command), std::move(once_kept), std::move(wanted), std::move(trace));
 }
 
+std::optional<Result<Session>> Engine::RenewNow(const SessionId& session, const Principal& owner) {
+  if (WhyClosed()) return std::nullopt;
+  return keeper_.RenewNow(session, owner);
+}
+
 void Engine::Renew(const SessionId& session, Principal owner, Done<Session> done) {
   if (RefusedWhileClosed(done)) return;
   keeper_.Renew(session, std::move(owner), std::move(done));

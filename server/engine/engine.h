@@ -92,6 +92,10 @@ class Engine {
   // A command that is no longer wanted when it is decided is dropped, and its `done` with it.
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
+  // Renews a session for its owner, if it is kept here and that needs no waiting: nothing is
+  // written or read. Nothing: `Renew` it. Errors: kSessionNotFound.
+  [[nodiscard]] std::optional<Result<Session>> RenewNow(const SessionId& session,
+                                                        const Principal& owner);
   // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.
   void Renew(const SessionId& session, Principal owner, Done<Session> done);
   // Ends a session for its owner, and gives up all its seats and places before it answers. Error:

@@ -43,6 +43,10 @@ class HomeKeeper {
   // Why the last beat was not made, or could not be confirmed; nothing if it was.
   [[nodiscard]] std::optional<Error> fault() const;
 
+  // A renewal of a session that is kept here, if it can be answered at once, without the database:
+  // the beat is good. Nothing: `Renew` it. Thread-safe. Errors: kSessionNotFound.
+  [[nodiscard]] std::optional<Result<Session>> RenewNow(const SessionId& session,
+                                                        const Principal& principal);
   // A call that renews a session has arrived. It waits while the beat is not good, and while
   // another transaction has locked the session. Errors: kSessionNotFound, kSessionEnded,
   // kOverloaded, kStoreUnavailable.
@@ -65,6 +69,8 @@ class HomeKeeper {
   };
 
   [[nodiscard]] Result<void> BeginIncarnation();
+  [[nodiscard]] std::variant<Result<Session>, HomeState::Unanswered> TryToRenew(
+      const SessionId& session, const Principal& principal);
   void Submit(Pending pending);
   void Answer(Pending pending, Result<Session> session);
   void ObserveMargin(const KeptSessions::Renewal& renewal);
