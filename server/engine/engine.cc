@@ -182,9 +182,11 @@ Engine::Done<Answer> Engine::OnceKept(const Command& command, Done<Answer> done)
   const Principal& principal = campaign != nullptr ? campaign->principal : set->principal;
   return [this, session, principal, done = std::move(done)](Result<Answer> answer) {
     if (!answer) return done(std::move(answer));
-    keeper_.Renew(session, principal, [done, answer](const Result<Session>& kept) {
+    const auto once_renewed = [done, answer = std::move(answer)](const Result<Session>& kept) {
       done(kept ? answer : Result<Answer>(tl::unexpected(kept.error())));
-    });
+    };
+    if (const auto renewed = keeper_.RenewNow(session, principal)) return once_renewed(*renewed);
+    keeper_.Renew(session, principal, once_renewed);
   };
 }
 
