@@ -230,7 +230,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   AddChoice<engine::OnLostCommits>(
       app, "--on-lost-commits", config.on_lost_commits,
       {{"recover", engine::OnLostCommits::kRecover}, {"stop", engine::OnLostCommits::kStop}},
-      "What to do if the database lost commits: wait for the longest lease, raise all terms and go "
+      "What to do if the database lost commits: wait for the longest lease and 3 s, raise all "
+      "terms and go "
       "on; or serve nothing until somebody runs tenured bump-terms")
       ->default_str("recover")
       ->envname("TENURE_ON_LOST_COMMITS");

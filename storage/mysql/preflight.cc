@@ -1,6 +1,7 @@
 #include "storage/mysql/preflight.h"
 
 #include <optional>
+#include <set>
 
 #include "storage/mysql/migrator.h"
 #include "storage/mysql/sql.h"
@@ -33,6 +34,20 @@ std::string MissingRights(Connection& connection, const std::vector<query::Trial
     missing += (missing.empty() ? "" : ", ") + trial.right;
   }
   return missing.empty() ? "" : missing + " (" + first + ")";
+}
+
+// What the server says of each table that the schema's version promises, and that is not there.
+std::vector<std::string> MissingTables(Connection& connection) {
+  std::set<std::string> missing;
+  for (const query::Trial& trial : query::TrialsOfUse()) {
+    try {
+      connection.Run({trial.statement});
+    } catch (const MySqlError& error) {
+      if (error.code != query::kNoSuchTable) continue;  // of a right
+      missing.insert(std::string(error.what()) + ": restore it from a backup");
+    }
+  }
+  return {missing.begin(), missing.end()};
 }
 
 std::string MissingToMigrate(Connection& connection) {
@@ -69,6 +84,9 @@ std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
                        ", and the user lacks the rights " + missing +
                        ": grant them, or run tenured migrate as a user who has them");
     }
+  }
+  if (state == SchemaState::kCurrent) {
+    for (const std::string& table : MissingTables(connection)) faults.push_back(table);
   }
   const std::string missing = MissingRights(connection, query::TrialsOfUse());
   if (!missing.empty()) faults.push_back("the user lacks the rights " + missing + ": grant them");

@@ -96,6 +96,13 @@ TEST_F(CheckTest, ARightToSomeOfTheTablesIsNotEnough) {
   ExpectFault(Check(url), "the user lacks the rights UPDATE on sessions");
 }
 
+TEST_F(CheckTest, ATableThatIsMissingIsNamed) {
+  Migrate();
+  Database().Query("DROP TABLE tenure.homes");
+
+  ExpectFault(Check(UrlOf(kServes)), "Table 'tenure.homes' doesn't exist");
+}
+
 TEST_F(CheckTest, EachRightToEachTableIsMissed) {
   Migrate();
   const std::string url = UrlOf("EXECUTE");
