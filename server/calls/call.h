@@ -121,12 +121,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
             [&]<typename T>(T& it) TENURE_REQUIRES(mutex_) {
               if constexpr (std::is_same_v<T, WatchSessions>) {
                 watch = std::move(it);
-              } else if constexpr (std::is_same_v<T, Renew>) {
-                if (auto renewed = engine_.RenewNow(it.session, it.owner)) {
-                  events.push_back(Renewed{it.index, *std::move(renewed)});
-                } else {
-                  Do(std::move(it));
-                }
+              } else if (auto answer = AnswerNow(it)) {
+                events.push_back(*std::move(answer));
               } else {
                 Do(std::move(it));
               }
@@ -135,6 +131,17 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
       }
     }
     return watch;
+  }
+
+  // What the engine can do without waiting. Nothing: it has not begun.
+  template <typename T>
+  std::optional<Event> AnswerNow(const T& it) {
+    if constexpr (std::is_same_v<T, Renew>) {
+      if (auto renewed = engine_.RenewNow(it.session, it.owner)) {
+        return Event(Renewed{it.index, *std::move(renewed)});
+      }
+    }
+    return std::nullopt;
   }
 
   // What the engine answers is an event.
