@@ -75,7 +75,7 @@ test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
-test-upgrade: ## Upgrade replicas from the schema before, while both versions serve
+test-upgrade: ## Upgrade replicas from a version that may not serve beside this one, under load
 	@scripts/build.sh --with test library_test
 	@scripts/test-upgrade.sh
 

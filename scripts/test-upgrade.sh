@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Upgrades three replicas under load from the version before, one after the other: for some time both versions serve. Across schema 15 they may not:
-# its migration refuses while replicas of before serve, so this fails until `previous` is a commit of schema 15. Usage: scripts/test-upgrade.sh
+# Upgrades three replicas from the last version that may not serve beside this one: all stop, the schema is migrated, and all start.
+# Usage: scripts/test-upgrade.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The last commit that knows the schema before: move it along with the schema.
+# The last commit before schema 15.
 previous=2dc8b1590fddae0d11cc2caef527915dc3fee5de
 folder=build/previous/$previous
 
