@@ -205,6 +205,8 @@ def require_namespaces():
 
 
 def main(pages):
+    # A shell that starts this in the background has all that it starts ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     require_namespaces()
     pages = pages or subprocess.run(["git", "ls-files", "-zco", "--exclude-standard", "*.md"], cwd=CHECKOUT,
                                     check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")[:-1]
