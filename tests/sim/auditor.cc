@@ -304,7 +304,11 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       }
       const bool goes_on = GoesOn(ended, event);
       AuditGrant(before, event, now, campaigned);
-      ledger_.CheckGrant(before.election, event, goes_on);
+      ledger_.CheckGrant(walked, event, goes_on);
+      // Who was appointed has had the seat, perhaps only for the next command of this transaction.
+      if (walked.appointment && walked.appointment->candidate == event.leader.candidate) {
+        walked.appointment.reset();
+      }
       // An heir has the seat of the session that it ended.
       const bool heir = ended && ended->cause == Cause::kSuperseded &&
                         ended->leader.candidate == event.leader.candidate;
