@@ -84,7 +84,7 @@ TEST_P(FullDiskTest, AnIdleReplicaIsNotReadyAndRecovers) {
 
   EXPECT_TRUE(Eventually([&] { return !Ready(); }));
   EXPECT_TRUE(Shows("tenure_store_up 0"));
-  EXPECT_TRUE(Eventually([&] { return Logged("cannot write to the database"); }))
+  EXPECT_TRUE(Eventually([&] { return Logged("the store cannot be used yet"); }))
       << server_->process().Errors();
   EXPECT_EQ(Leader(*server_, "e").leader().candidate(), "a");
 
