@@ -57,6 +57,11 @@ TEST_F(GaleraTest, TheFenceCanBeCalledOnEveryNode) {
   Campaign(server, {"orders", "first"});
 
   for (size_t node = 0; node < 3; ++node) {
+    // The grant reaches the others a moment later.
+    EXPECT_TRUE(Eventually([&] {
+      const std::string grants = galera_->server(node).Ask("SHOW GRANTS FOR application");
+      return grants.find("tenure_fence") != std::string::npos;
+    }));
     SqlApplication application(url_of("application", node));
     EXPECT_TRUE(Eventually([&] { return application.Guard("'orders'", "1").empty(); }))
         << node << application.Guard("'orders'", "1");
