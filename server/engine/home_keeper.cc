@@ -175,8 +175,6 @@ SteadyTime HomeKeeper::Beat() {
   state_.Saw(report->living, report->gone);
   ReleaseWaiting(true);
   said_withheld_ = false;
-  SayThatItIsGood();
-  PlanToSayThatItIsLate();
   if (draining_) RetireIfSafe();
   Watch();
   PlanEnds();
@@ -246,32 +244,6 @@ SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, const BeatReport
     state_.Departed(*page);
   }
   return scheduler_.Now();
-}
-
-void HomeKeeper::PlanToSayThatItIsLate() {
-  const auto when = state_.GoodUntil();
-  if (!when) return;
-  const MutexLock lock(mutex_);
-  if (planned_to_say_) scheduler_.Cancel(*planned_to_say_);
-  planned_to_say_ = scheduler_.PostAt(Work::kBackground, *when, [this] { SayThatItIsLate(); });
-}
-
-// A write that hangs says nothing for many seconds.
-void HomeKeeper::SayThatItIsLate() {
-  std::string why = "it does not answer";
-  {
-    const MutexLock lock(mutex_);
-    if (retired_ || state_.Good()) return;
-    if (fault_) why = fault_->message;
-    said_late_ = true;
-  }
-  LogWarning("cannot write to the database: renewals wait, and sessions do not age",
-             {{"why", why}});
-}
-
-void HomeKeeper::SayThatItIsGood() {
-  const MutexLock lock(mutex_);
-  if (std::exchange(said_late_, false)) LogInfo("can write to the database again");
 }
 
 SteadyTime HomeKeeper::EndIncarnation(const char* why) {

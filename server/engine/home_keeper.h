@@ -93,10 +93,6 @@ class HomeKeeper {
   // The beat is good, or those that wait have waited for too long.
   void ReleaseWaiting(bool good);
   void SetFault(std::optional<Error> fault);
-  // Logs it when the beat is no longer good, and when it is again.
-  void PlanToSayThatItIsLate();
-  void SayThatItIsLate();
-  void SayThatItIsGood();
 
   // What a good beat shows.
   void Watch();
@@ -132,8 +128,6 @@ class HomeKeeper {
   bool ending_ TENURE_GUARDED_BY(mutex_) = false;
   bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
   std::optional<Error> fault_ TENURE_GUARDED_BY(mutex_);
-  std::optional<Scheduler::Plan> planned_to_say_ TENURE_GUARDED_BY(mutex_);
-  bool said_late_ TENURE_GUARDED_BY(mutex_) = false;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> retired_ = false;
   // For the writer.

@@ -53,12 +53,6 @@ bool HomeState::Good() const {
   return row_ && row_->GoodAt(scheduler_.HomeNow());
 }
 
-std::optional<SteadyTime> HomeState::GoodUntil() const {
-  const MutexLock lock(mutex_);
-  if (!row_) return std::nullopt;
-  return scheduler_.Now() + (row_->good_until() - scheduler_.HomeNow());
-}
-
 size_t HomeState::kept() const {
   const MutexLock lock(mutex_);
   return kept_.size();

@@ -49,8 +49,6 @@ class HomeState {
   [[nodiscard]] std::variant<Result<KeptSessions::Renewal>, Unanswered> Renew(
       const SessionId& id, const Principal& principal);
   [[nodiscard]] bool Good() const;
-  // Until when, by the scheduler's clock. Nothing if there is no incarnation.
-  [[nodiscard]] std::optional<SteadyTime> GoodUntil() const;
   // How many sessions are kept here.
   [[nodiscard]] size_t kept() const;
 

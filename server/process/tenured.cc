@@ -238,6 +238,11 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
       if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
       continue;
     }
+    // Before anything below asks the store, which may take long to answer.
+    if (answered) {
+      LogWarning("not serving: renewals wait, and sessions do not age",
+                 {{"why", engine.status().why_not}});
+    }
     // It may come back as another service's, which the engine refuses.
     const auto key = store.FindSessionKey();
     const auto served = engine.session_key();

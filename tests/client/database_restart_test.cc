@@ -132,6 +132,9 @@ TEST_P(DatabaseOutageTest, EverySeatGoesBackToItsHolderHoweverLongItTakes) {
   GetParam().begin(database_);
   for (const auto& server : servers_) {
     EXPECT_TRUE(Eventually([&] { return server->Get("/readyz").first == 503; }));
+    EXPECT_TRUE(Eventually([&] {
+      return server->process().Errors().find("not serving: renewals wait") != std::string::npos;
+    }));
   }
   // Their work is asked to stop, and stops.
   for (Diary& diary : held) diary.WaitFor("stopped 1");
