@@ -10,51 +10,38 @@
 namespace tenure::mysql {
 namespace {
 
-// Why the server refuses a statement, if that is for want of a right. Rights come first: one about
-// a table that is not there fails for that reason only if the user has them.
-std::optional<std::string> Refusal(Connection& connection, const std::string& statement) {
-  try {
-    connection.Run({statement});
-  } catch (const MySqlError& error) {
-    if (error.kind != MySqlError::Kind::kOther) throw;
-    const bool missing = error.code == query::kNoSuchTable || error.code == query::kUnknownTable;
-    if (!missing) return error.what();
-  }
-  return std::nullopt;
-}
+struct Missing {
+  std::string rights;            // and why the first was found missing; empty if none is
+  std::set<std::string> tables;  // what the server says of each
+};
 
-// The statements to try, and the rights that they need.
-std::string MissingRights(Connection& connection, const std::vector<query::Trial>& trials) {
-  std::string missing;
+// Rights come first: a statement about a table that is not there fails for that reason only if the
+// user has them.
+Missing Try(Connection& connection, const std::vector<query::Trial>& trials) {
+  Missing missing;
   std::string first;
   for (const query::Trial& trial : trials) {
-    const auto refusal = Refusal(connection, trial.statement);
-    if (!refusal) continue;
-    if (first.empty()) first = *refusal;
-    missing += (missing.empty() ? "" : ", ") + trial.right;
-  }
-  return missing.empty() ? "" : missing + " (" + first + ")";
-}
-
-// What the server says of each table that the schema's version promises, and that is not there.
-std::vector<std::string> MissingTables(Connection& connection) {
-  std::set<std::string> missing;
-  for (const query::Trial& trial : query::TrialsOfUse()) {
     try {
       connection.Run({trial.statement});
     } catch (const MySqlError& error) {
-      if (error.code != query::kNoSuchTable) continue;  // of a right
-      missing.insert(std::string(error.what()) + ": restore it from a backup");
+      if (error.kind != MySqlError::Kind::kOther) throw;
+      if (error.code == query::kNoSuchTable || error.code == query::kUnknownTable) {
+        missing.tables.insert(error.what());
+        continue;
+      }
+      if (first.empty()) first = error.what();
+      missing.rights += (missing.rights.empty() ? "" : ", ") + trial.right;
     }
   }
-  return {missing.begin(), missing.end()};
+  if (!first.empty()) missing.rights += " (" + first + ")";
+  return missing;
 }
 
 std::string MissingToMigrate(Connection& connection) {
   std::string missing;
   // A cluster takes even a statement that fails to all of its nodes.
   if (!connection.server().many_writers) {
-    missing = MissingRights(connection, query::TrialsOfMigration());
+    missing = Try(connection, query::TrialsOfMigration()).rights;
   }
   for (const char* right : {"CREATE ROUTINE", "ALTER ROUTINE"}) {
     const bool has = connection.Run({query::HasRight(right)})[0].at(0).Unsigned(0) != 0;
@@ -85,11 +72,15 @@ std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
                        ": grant them, or run tenured migrate as a user who has them");
     }
   }
+  const Missing missing = Try(connection, query::TrialsOfUse());
   if (state == SchemaState::kCurrent) {
-    for (const std::string& table : MissingTables(connection)) faults.push_back(table);
+    for (const std::string& table : missing.tables) {
+      faults.push_back(table + ": restore it from a backup");
+    }
   }
-  const std::string missing = MissingRights(connection, query::TrialsOfUse());
-  if (!missing.empty()) faults.push_back("the user lacks the rights " + missing + ": grant them");
+  if (!missing.rights.empty()) {
+    faults.push_back("the user lacks the rights " + missing.rights + ": grant them");
+  }
   return faults;
 }
 
