@@ -30,10 +30,9 @@ inline constexpr Duration kUnusedMin = std::chrono::hours(24);
 inline constexpr uint64_t kBumpMin = 1'000'000;
 
 // Adaptive leases: a premature expiry doubles the next lease, up to kLeaseGrowthMax times the
-// requested one. (Nothing uses kCalmPeriod, after which a renewal halved it.)
+// requested one.
 inline constexpr int kLeaseGrowth = 2;
 inline constexpr int kLeaseGrowthMax = 8;
-inline constexpr Duration kCalmPeriod = std::chrono::minutes(10);
 
 // What one server allows; `tenured`'s flags set them.
 struct Limits {
