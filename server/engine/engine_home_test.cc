@@ -68,6 +68,10 @@ class HomeUseTest : public ::testing::Test {
     world_.Advance(kBeat);
   }
   static void TakeDatabaseAway(Replica& replica) { replica.store.FailAll(); }
+  void LetBothLoseTheDatabase(Replica& b) {
+    for (Replica* const replica : {&a_, &b}) TakeDatabaseAway(*replica);
+    world_.Advance(10 * kLease);
+  }
 
   World world_;
   Replica& a_ = StartHome();
@@ -331,9 +335,7 @@ TEST_F(HomeUseTest, NobodyIsDeclaredDeadByAReplicaThatCannotWriteItself) {
   Replica& b = StartHome();
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   const HomeId before = Row("a").home;
-  TakeDatabaseAway(a_);
-  TakeDatabaseAway(b);
-  world_.Advance(10 * kLease);
+  LetBothLoseTheDatabase(b);
   a_.store.Heal();
   b.store.Heal();
   world_.Advance(kBeat);
@@ -347,9 +349,7 @@ TEST_F(HomeUseTest, WhoIsBackFirstAfterAnOutageDeclaresNobodyDeadForIt) {
   Replica& b = StartHome();
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   const HomeId before = Row("a").home;
-  TakeDatabaseAway(a_);
-  TakeDatabaseAway(b);
-  world_.Advance(10 * kLease);
+  LetBothLoseTheDatabase(b);
   b.store.Heal();
   world_.Advance(kGoodFor - kBeat);
   a_.store.Heal();

@@ -841,14 +841,7 @@ class ElectorTest {
   void aJobRunsWhereTheLeaderIsAndNowhereElse() throws Exception {
     TenureClient client = client("a", LONG);
     Elector elector = new Elector(client);
-    CountDownLatch elected = new CountDownLatch(1);
-    ElectionListener told =
-        new ElectionListener() {
-          @Override
-          public void elected(Seat seat) {
-            elected.countDown();
-          }
-        };
+    Told told = new Told("elected");
     Elector rival = Elector.builder(client("b", LONG)).listener(told).build();
     List<String> ran = new ArrayList<>();
 
@@ -861,7 +854,7 @@ class ElectorTest {
     assertTrue(elector.seat("nightly").isPresent());
     assertTrue(rival.seat("nightly").isEmpty());
     client.close();
-    await(elected);
+    told.next();
     assertTrue(rival.runIfLeader("nightly", seat -> ran.add("b")));
   }
 
