@@ -3,39 +3,40 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/adaptive_lease.h"
+
 namespace tenure {
 
 void KeptSessions::Opened(const Session& session, ServiceTime now) {
-  Found(session, now, Duration::zero());
-  Entry* kept = FindKept(session.id);
-  if (kept == nullptr) return;
-  const ServiceTime silent_since = std::max(kept->silent_since, now);
-  if (kept->session.moves == session.moves && kept->session != session) {
-    Keep(session, silent_since);
-  } else {
-    kept->silent_since = silent_since;
-  }
+  Adopted(session, now, Duration::zero());
 }
 
 void KeptSessions::Adopted(const Session& session, ServiceTime now, Duration grace) {
   Found(session, now, grace);
-  if (Entry* kept = FindKept(session.id)) kept->silent_since = std::max(kept->silent_since, now);
+  (void)Renew(session.id, now);
 }
 
 void KeptSessions::Found(const Session& session, ServiceTime now, Duration grace) {
   Pass(now);
   const auto known = entries_.find(session.id);
   if (known != entries_.end() && known->second.session.moves >= session.moves) return;
-  if (!IsOld(session)) Keep(session, now + grace);
+  if (IsOld(session)) return;
+  const auto [it, is_new] = entries_.try_emplace(session.id);
+  Entry& entry = it->second;
+  if (!is_new) IndexOf(entry).erase({entry.indexed, session.id});
+  const ServiceTime due = now + grace + session.lease_ttl;
+  entry = {session, State::kKept, now, due, due};
+  waiting_.insert({due, session.id});
 }
 
 std::optional<KeptSessions::Renewal> KeptSessions::Renew(const SessionId& id, ServiceTime now) {
   Pass(now);
   Entry* kept = FindKept(id);
   if (kept == nullptr) return std::nullopt;
-  const Duration lease_left = kept->Due() - now;
-  kept->silent_since = std::max(kept->silent_since, now);
-  return Renewal{kept->session, lease_left};
+  Renewal renewal{kept->session, kept->due - now};
+  renewal.session.lease_ttl = LeaseAfterCalm(kept->session, now - kept->since);
+  kept->due = std::max(kept->due, now + renewal.session.lease_ttl);
+  return renewal;
 }
 
 const Session* KeptSessions::Find(const SessionId& id) const {
@@ -58,12 +59,12 @@ std::vector<KeptSessions::Silent> KeptSessions::TakeSilent(ServiceTime now, size
   while (silent.size() < limit && !waiting_.empty() && waiting_.begin()->at <= now) {
     auto node = waiting_.extract(waiting_.begin());
     Entry& entry = entries_.at(node.value().id);
-    const bool is_due = entry.indexed == entry.Due();
+    const bool is_due = entry.indexed == entry.due;
     if (is_due) {
       entry.state = State::kEnding;
       silent.push_back({node.value().id, entry.session.moves});
     }
-    node.value().at = entry.indexed = entry.Due();
+    node.value().at = entry.indexed = entry.due;
     IndexOf(entry).insert(std::move(node));
   }
   return silent;
@@ -90,7 +91,7 @@ std::optional<ServiceTime> KeptSessions::OldestDue() const {
   if (!ending_.empty()) oldest = ending_.begin()->at;
   for (const Indexed& indexed : waiting_) {
     if (indexed.at > oldest.value_or(latest_)) break;
-    const ServiceTime due = entries_.at(indexed.id).Due();
+    const ServiceTime due = entries_.at(indexed.id).due;
     if (due <= oldest.value_or(latest_)) oldest = due;
   }
   return oldest;
@@ -114,15 +115,6 @@ bool KeptSessions::IsOld(const Session& session) const {
 KeptSessions::Entry* KeptSessions::FindKept(const SessionId& id) {
   const auto found = entries_.find(id);
   return found != entries_.end() && found->second.state == State::kKept ? &found->second : nullptr;
-}
-
-void KeptSessions::Keep(const Session& session, ServiceTime silent_since) {
-  const auto [it, is_new] = entries_.try_emplace(session.id);
-  Entry& entry = it->second;
-  if (!is_new) IndexOf(entry).erase({entry.indexed, session.id});
-  entry = {session, State::kKept, silent_since, {}};
-  entry.indexed = entry.Due();
-  waiting_.insert({entry.indexed, session.id});
 }
 
 void KeptSessions::RemoveBelow(const SessionId& id, uint64_t moves) {

@@ -52,9 +52,8 @@ class KeptSessions {
     bool operator==(const Silent&) const = default;
   };
 
-  // This replica's own transaction has opened the session, or changed its row without a move.
-  // Silence counts from now.
-  // REQUIRES: the home is this incarnation; changes are passed on in the order of their commits.
+  // This replica's own transaction has opened the session. Silence counts from now.
+  // REQUIRES: the home is this incarnation.
   void Opened(const Session& session, ServiceTime now);
   // This replica's own transaction has adopted the session. Silence counts from `grace` later:
   // renewals may have reached its former home until the beat of that was no longer good. A session
@@ -71,11 +70,12 @@ class KeptSessions {
     Session session;
     Duration lease_left;  // before it; negative if it was late
   };
-  // What a renewal is answered with, if the beat is good. A sign of life in any case: a session
-  // whose lease has passed lives on if its end has not begun. Nothing: it is not kept.
+  // What a renewal is answered with, if the beat is good: the lease that counts from now, which is
+  // shorter than the row's after a calm time (core/adaptive_lease.h). A sign of life in any case: a
+  // session whose lease has passed lives on if its end has not begun. Nothing: it is not kept.
   [[nodiscard]] std::optional<Renewal> Renew(const SessionId& id, ServiceTime now);
   [[nodiscard]] bool Keeps(const SessionId& id) const { return Find(id) != nullptr; }
-  // The session, if it is kept. Valid until the next change.
+  // The session's row, if it is kept. Valid until the next change.
   [[nodiscard]] const Session* Find(const SessionId& id) const;
 
   // It is uncertain what became of it, or it has ended: no longer kept. Its end will be made if it
@@ -113,10 +113,9 @@ class KeptSessions {
   struct Entry {
     Session session;
     State state = State::kKept;
-    ServiceTime silent_since;
+    ServiceTime since;
+    ServiceTime due;      // when the longest lease has passed that was answered, or is in the row
     ServiceTime indexed;  // under this time it is in `waiting_`, or in `ending_` if it is ending
-
-    [[nodiscard]] ServiceTime Due() const { return silent_since + session.lease_ttl; }
   };
   struct Indexed {
     ServiceTime at;
@@ -130,7 +129,6 @@ class KeptSessions {
   void Pass(ServiceTime now);
   [[nodiscard]] bool IsOld(const Session& session) const;
   [[nodiscard]] Entry* FindKept(const SessionId& id);
-  void Keep(const Session& session, ServiceTime silent_since);
   // Removes the session if it has fewer `moves`, and no longer keeps it with fewer.
   void RemoveBelow(const SessionId& id, uint64_t moves);
   [[nodiscard]] std::set<Indexed>& IndexOf(const Entry& entry) {

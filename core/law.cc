@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/adaptive_lease.h"
 #include "core/law_steps.h"
 
 namespace tenure {
@@ -68,27 +69,22 @@ Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id
                                              (*alive)->candidate + "', not to '" + named + "'");
 }
 
-// A candidate that lost its session while it lived gets a longer lease next time. After Niazi,
-// Ismail, Berthou and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015),
-// section 4.3.
-bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening,
-                        const Principal& principal) {
-  if (!opening.previous) return false;
+// The candidate's previous session, if it lost that one although it lived.
+const Session* ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening,
+                                  const Principal& principal) {
+  if (!opening.previous) return nullptr;
   const auto previous = FindUsable(transaction, *opening.previous, principal);
-  if (!previous || (*previous)->candidate != opening.candidate) return false;
-  return (*previous)->ended == Cause::kExpired;
+  if (!previous || (*previous)->candidate != opening.candidate) return nullptr;
+  return (*previous)->ended == Cause::kExpired ? *previous : nullptr;
 }
 
 Session& Open(TransactionState& transaction, const Limits& limits, const SessionId& id,
               const Campaign::Opening& opening, const Principal& principal, Duration asked,
               Duration max) {
   Duration ttl = asked;
-  if (ExpiredPrematurely(transaction, opening, principal)) {
+  if (const Session* lost = ExpiredPrematurely(transaction, opening, principal)) {
     ++transaction.premature_expirations;
-    const Duration longer = transaction.sessions.at(*opening.previous).lease_ttl * kLeaseGrowth;
-    if (limits.adaptive_leases) {
-      ttl = std::max(asked, std::min({longer, asked * kLeaseGrowthMax, max}));
-    }
+    if (limits.adaptive_leases) ttl = LongerLease(*lost, asked, max);
   }
   const Session opened{.id = id,
                        .candidate = opening.candidate,

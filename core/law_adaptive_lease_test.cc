@@ -65,6 +65,19 @@ INSTANTIATE_TEST_SUITE_P(
                       Growth{"OfALongerOneToEightTimesWhatIsAskedForNow", 60s, 2s, 16s}),
     [](const auto& info) { return info.param.name; });
 
+TEST(GrowthTest, ACalmTimeBeforeTheLossCounts) {
+  auto transaction = Given([](TransactionState& state) {
+    LostWithALeaseOf(80s)(state);
+    Session& lost = state.sessions[Id("a")];
+    lost.lease_ttl_asked = 10s;
+    lost.lease_ttl_since = DbTime{lost.ended_at.since_epoch - 1h};
+  });
+
+  (void)Do(transaction, NextCampaign(10s));
+
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 40s);
+}
+
 TEST(GrowthTest, ALongerLeaseStaysWithinTheServersMaximum) {
   auto transaction = Given(LostWithALeaseOf(kLease));
 

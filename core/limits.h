@@ -29,11 +29,6 @@ inline constexpr Duration kUnusedMin = std::chrono::hours(24);
 // The minimum by which numbers are raised after commits were lost.
 inline constexpr uint64_t kBumpMin = 1'000'000;
 
-// Adaptive leases: a premature expiry doubles the next lease, up to kLeaseGrowthMax times the
-// requested one.
-inline constexpr int kLeaseGrowth = 2;
-inline constexpr int kLeaseGrowthMax = 8;
-
 // What one server allows; `tenured`'s flags set them.
 struct Limits {
   Duration lease_ttl_min = std::chrono::seconds(1);

@@ -17,6 +17,13 @@ std::vector<Peer> PeersIn(const BeatReport& report, const Peer& self) {
   return peers;
 }
 
+// The campaign's answer, with the session as its home keeps it.
+Answer AsKept(Answer answer, const Session& session) {
+  if (auto* campaign = std::get_if<CampaignAnswer>(&answer)) campaign->session = session;
+  if (auto* set = std::get_if<CampaignForAllAnswer>(&answer)) set->session = session;
+  return answer;
+}
+
 }  // namespace
 
 Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options)
@@ -182,8 +189,8 @@ Engine::Done<Answer> Engine::OnceKept(const Command& command, Done<Answer> done)
   const Principal& principal = campaign != nullptr ? campaign->principal : set->principal;
   return [this, session, principal, done = std::move(done)](Result<Answer> answer) {
     if (!answer) return done(std::move(answer));
-    const auto once_renewed = [done, answer = std::move(answer)](const Result<Session>& kept) {
-      done(kept ? answer : Result<Answer>(tl::unexpected(kept.error())));
+    const auto once_renewed = [done, answer = *std::move(answer)](const Result<Session>& kept) {
+      done(kept.map([&](const Session& it) { return AsKept(answer, it); }));
     };
     if (const auto renewed = keeper_.RenewNow(session, principal)) return once_renewed(*renewed);
     keeper_.Renew(session, principal, once_renewed);
