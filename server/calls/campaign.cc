@@ -12,6 +12,8 @@ constexpr SteadyTime::duration kGiveUpMargin = std::chrono::milliseconds(200);
 // Renewals of a waiting call's session per lease, and the longest pause between two of them.
 constexpr int kRenewalsPerLease = 3;
 constexpr SteadyTime::duration kRenewalPauseMax = std::chrono::seconds(5);
+// Between two looks at the place of a waiting call. Each reads the database, unlike a renewal.
+constexpr SteadyTime::duration kLookPause = std::chrono::seconds(30);
 constexpr auto kRenewalPauseAfterFailure = std::chrono::milliseconds(500);
 
 // Attempts at a set per lease, and the longest pause between two of them.
@@ -137,6 +139,7 @@ void WaitingCampaign::OnAnswer(Answer answer) {
   if (FinishIfElected() || !BeginToWait()) return;
   if (PatienceIsOver()) return AnswerStanding();
   if (give_up_at_) Emit(SetTimer{TimerId::kWaitOver, *give_up_at_});
+  next_look_ = now_ + kLookPause;
   PlanRenewal();
 }
 
@@ -158,7 +161,7 @@ void WaitingCampaign::On(const Changed& changed) {
 }
 
 void WaitingCampaign::On(const HistoryReset&) {
-  if (state_ == State::kWaiting) EmitRenewal();
+  if (state_ == State::kWaiting) LookAtOnce();
 }
 
 void WaitingCampaign::On(const Due& due) {
@@ -169,7 +172,11 @@ void WaitingCampaign::On(const Due& due) {
 
 void WaitingCampaign::On(const Renewed& renewed) {
   if (state_ != State::kWaiting && !lost_place_) return;
-  if (renewed.session && !lost_place_) return Emit(ReadPlace{place_, false});
+  if (renewed.session && !lost_place_) {
+    if (now_ < next_look_) return PlanRenewal();
+    next_look_ = now_ + kLookPause;
+    return Emit(ReadPlace{place_, false});
+  }
   if (renewed.session) {
     return FinishWith({Reason::kCandidacyWithdrawn,
                        "the session has left election '" + campaign_.election.bytes + "'"});
@@ -177,12 +184,14 @@ void WaitingCampaign::On(const Renewed& renewed) {
   const Reason reason = renewed.session.error().reason;
   const bool over = reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound;
   if (over || lost_place_) return FinishWith(renewed.session.error());
+  next_look_ = now_;
   Emit(SetTimer{TimerId::kRenewal, now_ + kRenewalPauseAfterFailure});
 }
 
 void WaitingCampaign::On(const PlaceRead& read) {
   if (!read.with_position) {
     if (state_ != State::kWaiting) return;
+    if (!read.place) next_look_ = now_;
     if (!read.place || !HasLeft(*read.place)) PlanRenewal();
     return;
   }
@@ -219,6 +228,11 @@ void WaitingCampaign::AnswerStanding() {
   state_ = State::kReading;
   LimitAnswerTime();
   Emit(ReadPlace{place_, true});
+}
+
+void WaitingCampaign::LookAtOnce() {
+  next_look_ = now_;
+  EmitRenewal();
 }
 
 void WaitingCampaign::EmitRenewal() { Emit(Renew{campaign_.session, campaign_.principal, 0}); }

@@ -105,8 +105,8 @@ class OpenCampaign {
   std::vector<Effect> effects_;
 };
 
-// Events are hints that make it fast; every third of the lease it also renews its session and reads
-// where it stands, which alone would be enough.
+// Every third of the lease it renews its session. Events are hints that make it fast: from time to
+// time it also reads where it stands, which alone would be enough.
 class WaitingCampaign final : public OpenCampaign {
  public:
   WaitingCampaign(Campaign campaign, CampaignPatience patience)
@@ -135,6 +135,8 @@ class WaitingCampaign final : public OpenCampaign {
   // Whether it does not wait any longer. If it was not elected, a renewal tells why.
   bool HasLeft(const engine::Place& place);
   void AnswerStanding();
+  // Renews, and then looks at its place.
+  void LookAtOnce();
   void EmitRenewal();
   void PlanRenewal();
 
@@ -143,6 +145,7 @@ class WaitingCampaign final : public OpenCampaign {
   Term term_when_standing_;
   std::shared_ptr<const tenure::Event> latest_election_;
   bool lost_place_ = false;
+  SteadyTime next_look_;
 };
 
 // Tries again and again; nobody queues for a set. A vacancy makes it sooner.

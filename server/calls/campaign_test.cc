@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 Session SessionA(Duration lease_ttl = 9s) {
   Session session;
@@ -171,24 +172,37 @@ TEST_F(WaitingCampaignTest, WhatHappensToOthersIsNone) {
 
 // --- Renewals, and looks at its place ---
 
-TEST_F(WaitingCampaignTest, ARenewalIsFollowedByALookAtItsPlace) {
+TEST_F(WaitingCampaignTest, ARenewalIsFollowedByTheNextOne) {
   Wait();
 
   EXPECT_THAT(Due(TimerId::kRenewal), ElementsAre("renew a"));
-  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
-  EXPECT_THAT(Read(false, LedBy("b", 4), true), ElementsAre("renewal in 3000 ms"));
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("renewal in 3000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, ARenewalThatFailsIsTriedAgain) {
+TEST_F(WaitingCampaignTest, AfterThirtySecondsARenewalIsFollowedByALookAtItsPlace) {
+  Wait();
+  call_.Advance(30s);
+
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
+  EXPECT_THAT(Read(false, LedBy("b", 4), true), ElementsAre("renewal in 3000 ms"));
+  call_.Advance(30s - 1ms);
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre(StartsWith("renewal")));
+  call_.Advance(1ms);
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
+}
+
+TEST_F(WaitingCampaignTest, ARenewalThatFailsIsTriedAgainAndFollowedByALook) {
   Wait();
 
   EXPECT_THAT(call_.Step(Renewed{0, Unavailable()}), ElementsAre("renewal in 500 ms"));
-  EXPECT_FALSE(call_.finished());
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
 }
 
 TEST_F(WaitingCampaignTest, ALookThatFailsIsTakenAgain) {
   Wait();
+
   EXPECT_THAT(call_.Step(PlaceRead{false, Unavailable()}), ElementsAre("renewal in 3000 ms"));
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
 }
 
 TEST_F(WaitingCampaignTest, TheEndOfItsSessionIsFoundByARenewal) {
@@ -228,6 +242,7 @@ TEST_F(WaitingCampaignTest, AnotherDatabaseIsLookedAtAtOnce) {
   Stand();
 
   EXPECT_THAT(call_.Step(HistoryReset{}), ElementsAre("renew a"));
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
 }
 
 // --- Patience ---

@@ -201,29 +201,30 @@ void Reads::AnswerElection(PendingElection pending,
 Reads::After Reads::RunPlaces(std::vector<PendingPlace> batch) {
   std::vector<PlaceKey> all;
   std::vector<PlaceKey> positioned;
-  std::set<ElectionName> names;
   for (const PendingPlace& pending : batch) {
     (pending.with_position ? positioned : all).push_back(pending.key);
-    names.insert(pending.key.election);
   }
   // The queue is read before the seat: a candidate that left the queue for the seat is found there.
   const auto waiting = store_.FilterWaiting(all);
   const auto positions = store_.ReadPositions(positioned);
-  const auto views = store_.ReadElections({names.begin(), names.end()});
-  const Error* error = !waiting     ? &waiting.error()
-                       : !positions ? &positions.error()
-                       : !views     ? &views.error()
-                                    : nullptr;
-  if (error != nullptr) return FailAll(std::move(batch), *error);
+  if (!waiting) return FailAll(std::move(batch), waiting.error());
+  if (!positions) return FailAll(std::move(batch), positions.error());
   const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
+  std::set<ElectionName> names;
+  for (const PendingPlace& pending : batch) {
+    if (!in_queue.contains(pending.key)) names.insert(pending.key.election);
+  }
+  const auto views = store_.ReadElections({names.begin(), names.end()});
+  if (!views) return FailAll(std::move(batch), views.error());
   for (PendingPlace& pending : batch) {
     Place place;
     const auto position = positions->find(pending.key);
     place.position = position == positions->end() ? 0 : position->second;
+    place.waiting = in_queue.contains(pending.key);
     const auto view = views->find(pending.key.election);
-    if (view != views->end()) {
+    if (!place.waiting && view != views->end()) {
       place.election = view->second;
-      place.waiting = place.position > 0 || in_queue.contains(pending.key);
+      place.waiting = place.position > 0;
     }
     pending.done(std::move(place));
   }

@@ -28,7 +28,8 @@ namespace tenure::engine {
 
 // A session's place in an election, as it was read.
 struct Place {
-  std::optional<ElectionView> election;  // nothing: nobody has ever stood there
+  // Nothing: it waits, and its position was not asked for; or nobody has ever stood there.
+  std::optional<ElectionView> election;
   bool waiting = false;
   uint64_t position = 0;  // if asked for
 

@@ -12,22 +12,21 @@ Result<bool> MySqlStore::BeginHome(const HomeRow& home) {
 namespace {
 
 BeatReport SendBeat(Connection& connection, const BeatOrder& order) {
-  const std::vector<Rows> results =
-      connection.Run({query::Beat(order), query::kRowCount, query::Homes(order.home),
-                      query::FindDueWork(order.due_max)});
+  const std::vector<Rows> results = connection.Run(
+      {query::Beat(order), query::HomesAfterBeat(order.home), query::FindDueWork(order.due_max)});
   BeatReport report;
-  report.beaten = results[1].at(0).Unsigned(0) == 1;
-  for (const Row& row : results[2]) {
+  for (const Row& row : results[1]) {
     const HomeRow home = ToHomeRow(row);
     if (row.Unsigned(2) == query::kGone) {
       report.gone.push_back(home.id);
     } else if (home.id == order.home) {
       report.own = home;
+      report.beaten = row.Unsigned(query::kBeatenColumn) == 1;
     } else {
       report.living.push_back(home);
     }
   }
-  report.due = ToDueWork(results[3]);
+  report.due = ToDueWork(results[2]);
   return report;
 }
 

@@ -669,10 +669,10 @@ std::string Beat(const BeatOrder& order) {
 
 // The index by_home is read from one home to the next, not session by session: MySQL and MariaDB do
 // that only if all of its columns are named.
-std::string Homes(HomeId own) {
+std::string HomesAfterBeat(HomeId own) {
   return fmt::format(
-      "SELECT {} FROM homes h WHERE h.dead = 0 OR h.id = {} UNION ALL"
-      " SELECT s.home, 0, {}, 0, 0, '', '' FROM"
+      "SELECT {}, ROW_COUNT() FROM homes h WHERE h.dead = 0 OR h.id = {} UNION ALL"
+      " SELECT s.home, 0, {}, 0, 0, '', '', 0 FROM"
       " (SELECT DISTINCT state, home FROM sessions WHERE state = 0) s"
       " LEFT JOIN homes h ON h.id = s.home WHERE h.id IS NULL OR h.dead = 1",
       kHomeColumns, Literal(own), kGone);

@@ -165,10 +165,12 @@ inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 [[nodiscard]] std::string WriteSessions(const std::set<SessionId>& ids);
 [[nodiscard]] std::string BeginHome(const HomeRow& home);
 [[nodiscard]] std::string Beat(const BeatOrder& order);
-// Rows: ToHomeRow. The own one, if it is there; others that are not dead; then, with a second
-// column of kGone, homes that are dead or missing, and still keep sessions.
+// To be sent right after `Beat`. Rows: ToHomeRow, and in kBeatenColumn how many rows `Beat` changed.
+// The own one, if it is there; others that are not dead; then, with a second column of kGone, homes
+// that are dead or missing, and still keep sessions.
 inline constexpr int kGone = 2;
-[[nodiscard]] std::string Homes(HomeId own);
+inline constexpr size_t kBeatenColumn = 7;
+[[nodiscard]] std::string HomesAfterBeat(HomeId own);
 [[nodiscard]] std::string DeclareDead(HomeId home, uint64_t beat);
 [[nodiscard]] std::string FindHome(HomeId home);
 [[nodiscard]] std::string ReadDepartures(HomeId home, uint64_t after, size_t limit);
