@@ -34,11 +34,12 @@ ServiceTime OwnRow::ServiceTimeAt(HomeTime now) const {
 
 HomeTime OwnRow::When(ServiceTime time) const { return good_since_ + (time.served - served_); }
 
-OwnRow::Verdict OwnRow::Judge(const Write& write, const std::optional<HomeRow>& row) {
+OwnRow::Verdict OwnRow::Judge(const Write& write, bool made, const std::optional<HomeRow>& row) {
   // First: a database that went back may say anything else, too.
   if (!row || row->beat < write.acknowledged || row->departures < write.departures) {
     return Verdict::kWentBack;
   }
+  if (made) return Verdict::kMade;
   if (row->dead) return Verdict::kDead;
   return row->beat >= write.number ? Verdict::kOver : Verdict::kAgain;
 }

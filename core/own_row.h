@@ -7,8 +7,10 @@
 //   1. One write at a time, each sent once, with a number. The database makes it if the row is not
 //      dead and its beat is a number from the last acknowledged one to the one before this write:
 //      any of these may be ours, as replies get lost.
-//   2. A beat also requires that the row's departures are those that are known. Only a beat makes
-//      goodness last: for 0.9 H, from before it was sent.
+//   2. Only a beat makes goodness last: for 0.9 H, from before it was sent, once all departures are
+//      known that its reply shows. So an answer from memory knows of all sessions that had left
+//      when the beat was made. A beat that was refused until the departures are known would never
+//      be made on a slow database while sessions leave.
 //   3. Since nobody else advances the row, a lower number than the acknowledged one, or fewer
 //      departures than the known ones, mean that the database went back.
 //   4. If a write changed nothing, and the row has its number or a higher one, a copy of this
@@ -40,13 +42,14 @@ class OwnRow {
     HomeId home;
     uint64_t number = 0;
     uint64_t acknowledged = 0;
-    uint64_t departures = 0;  // a beat requires the row to have as many
+    uint64_t departures = 0;  // known before it was sent
     HomeTime sent;
   };
 
-  // What the row says after a write that changed nothing.
+  // What the row says after a beat.
   enum class Verdict {
-    kAgain,     // departures differ, or an earlier write landed late: try again
+    kMade,
+    kAgain,     // it changed nothing, and nothing speaks against another one
     kDead,      // it was declared dead: this incarnation is over
     kOver,      // a copied machine has written it; this incarnation is over
     kWentBack,  // the database has lost commits
@@ -58,10 +61,11 @@ class OwnRow {
   // the first, and take it for a copied machine's. One of the four functions below ends it.
   // REQUIRES: no write is under way.
   [[nodiscard]] Write Begin(HomeTime now);
-  // Acknowledged, as a beat. `now` is when the reply arrived.
+  // Acknowledged, as a beat. `now` is no earlier than the reply. REQUIRES: all departures that the
+  // reply shows are known.
   void OnBeat(const Write& write, HomeTime now);
-  // Acknowledged, but no beat: an adoption. Clears doubt, and nothing else: departures may have
-  // happened that it did not check.
+  // Acknowledged, but no beat: an adoption, which does not show departures, or a beat of which some
+  // are not known. Clears doubt, and nothing else.
   void OnNumbered(const Write& write);
   // Its reply was lost, so it may have been made, or may yet be: its number is in doubt.
   void OnUnknown(const Write& /*write*/) {}
@@ -85,9 +89,10 @@ class OwnRow {
   // passed, and the clock does not show it, the beat is not good: ask again after the next one.
   [[nodiscard]] HomeTime When(ServiceTime time) const;
 
-  // `row` was read after the write had changed nothing, by a read that sees all commits that were
-  // acknowledged before. Nothing: there is no such row.
-  [[nodiscard]] static Verdict Judge(const Write& write, const std::optional<HomeRow>& row);
+  // `row` was read after the write, by a read that sees all commits that were acknowledged before.
+  // Nothing: there is no such row. `made`: the write changed the row.
+  [[nodiscard]] static Verdict Judge(const Write& write, bool made,
+                                     const std::optional<HomeRow>& row);
 
  private:
   HomeId id_;

@@ -39,9 +39,9 @@ OwnWrite LostReply(OwnRow& row) {
 struct HomeDatabase {
   HomeRow row{.id = kMe, .good_for = kGoodFor};
 
-  bool Make(const OwnWrite& write, bool is_beat) {
+  bool Make(const OwnWrite& write) {
     const bool expected = write.acknowledged <= row.beat && row.beat < write.number;
-    const bool made = !row.dead && expected && (!is_beat || row.departures == write.departures);
+    const bool made = !row.dead && expected;
     if (made) row.beat = write.number;
     return made;
   }
@@ -230,7 +230,7 @@ TEST(OwnRowTest, ARefusedWriteIsNotInDoubtButAnEarlierOneStaysSo) {
   EXPECT_EQ(next.number, 3U);
 }
 
-TEST(OwnRowTest, ABeatCarriesTheDeparturesThatAreKnown) {
+TEST(OwnRowTest, AWriteRemembersTheDeparturesThatWereKnown) {
   OwnRow row = NewRow();
   row.Knows(5);
   row.Knows(3);
@@ -238,7 +238,7 @@ TEST(OwnRowTest, ABeatCarriesTheDeparturesThatAreKnown) {
   EXPECT_EQ(row.Begin(Moment(0s)).departures, 5U);
 }
 
-// What the row says after a write that changed nothing.
+// What the row says after a beat.
 
 struct RowSight {
   const char* what;
@@ -246,7 +246,7 @@ struct RowSight {
   OwnRow::Verdict expected;
 };
 
-TEST(OwnRowTest, AWriteThatChangedNothingIsJudgedByTheRow) {
+TEST(OwnRowTest, AWriteIsJudgedByTheRow) {
   OwnRow row = NewRow();
   row.Knows(5);
   Beat(row, Moment(0s), Moment(0s));
@@ -258,8 +258,6 @@ TEST(OwnRowTest, AWriteThatChangedNothingIsJudgedByTheRow) {
   };
 
   for (const RowSight& sight : std::vector<RowSight>{
-           {"a session has departed", sees(2, 6), OwnRow::Verdict::kAgain},
-           {"so it has, and the lost reply's write was made", sees(3, 6), OwnRow::Verdict::kAgain},
            {"the lost reply's write was made late", sees(3, 5), OwnRow::Verdict::kAgain},
            {"nothing is different any more", sees(2, 5), OwnRow::Verdict::kAgain},
            {"declared dead", sees(2, 5, true), OwnRow::Verdict::kDead},
@@ -272,35 +270,26 @@ TEST(OwnRowTest, AWriteThatChangedNothingIsJudgedByTheRow) {
            {"dead in an earlier life of the database", sees(1, 5, true),
             OwnRow::Verdict::kWentBack},
            {"no row", std::nullopt, OwnRow::Verdict::kWentBack}}) {
-    EXPECT_EQ(OwnRow::Judge(write, sight.row), sight.expected) << sight.what;
+    EXPECT_EQ(OwnRow::Judge(write, false, sight.row), sight.expected) << sight.what;
   }
-}
-
-// The engine reads departures before it judges.
-TEST(OwnRowTest, DeparturesReadAfterTheRowDoNotSpeakAgainstIt) {
-  OwnRow row = NewRow();
-  const OwnWrite write = row.Begin(Moment(0s));
-  row.OnRefused(write);
-  row.Knows(7);
-
-  EXPECT_EQ(OwnRow::Judge(write, HomeRow{.id = kMe, .departures = 6}), OwnRow::Verdict::kAgain);
+  EXPECT_EQ(OwnRow::Judge(write, true, sees(4, 5)), OwnRow::Verdict::kMade);
+  EXPECT_EQ(OwnRow::Judge(write, true, sees(4, 9)), OwnRow::Verdict::kMade);
+  EXPECT_EQ(OwnRow::Judge(write, true, sees(4, 9, true)), OwnRow::Verdict::kMade)
+      << "it was declared dead since";
+  EXPECT_EQ(OwnRow::Judge(write, true, sees(4, 4)), OwnRow::Verdict::kWentBack);
 }
 
 TEST(OwnRowTest, ALostReplyIsNotADatabaseThatWentBack) {
   OwnRow row = NewRow();
   HomeDatabase database;
-  ASSERT_TRUE(database.Make(Beat(row, Moment(0s), Moment(0s)), true));
-  ASSERT_TRUE(database.Make(LostReply(row), true));
-  ASSERT_TRUE(database.Make(LostReply(row), false));
-  database.row.departures = 1;
+  ASSERT_TRUE(database.Make(Beat(row, Moment(0s), Moment(0s))));
+  ASSERT_TRUE(database.Make(LostReply(row)));
+  ASSERT_TRUE(database.Make(LostReply(row)));
 
-  const OwnWrite refused = row.Begin(Moment(0s));
-  ASSERT_FALSE(database.Make(refused, true));
-  EXPECT_EQ(OwnRow::Judge(refused, database.row), OwnRow::Verdict::kAgain);
-  row.OnRefused(refused);
-  row.Knows(1);
+  const OwnWrite next = row.Begin(Moment(0s));
 
-  EXPECT_TRUE(database.Make(row.Begin(Moment(0s)), true));
+  ASSERT_TRUE(database.Make(next));
+  EXPECT_EQ(OwnRow::Judge(next, true, database.row), OwnRow::Verdict::kMade);
 }
 
 // A write that hangs must not undo a later one.
@@ -308,76 +297,66 @@ TEST(OwnRowTest, AWriteThatArrivesAfterALaterOneIsNotMade) {
   OwnRow row = NewRow();
   HomeDatabase database;
   const OwnWrite late = LostReply(row);
-  ASSERT_TRUE(database.Make(Beat(row, Moment(0s), Moment(0s)), true));
+  ASSERT_TRUE(database.Make(Beat(row, Moment(0s), Moment(0s))));
 
-  EXPECT_FALSE(database.Make(late, true));
-  EXPECT_TRUE(database.Make(row.Begin(Moment(0s)), true));
+  EXPECT_FALSE(database.Make(late));
+  EXPECT_TRUE(database.Make(row.Begin(Moment(0s))));
 }
 
 // A snapshot of a machine was started twice: both copies have the same row and the same numbers.
 TEST(OwnRowTest, OneOfTwoCopiesOfAMachineIsOver) {
   OwnRow copy_a = NewRow();
   HomeDatabase database;
-  ASSERT_TRUE(database.Make(Beat(copy_a, Moment(0s), Moment(0s)), true));
+  ASSERT_TRUE(database.Make(Beat(copy_a, Moment(0s), Moment(0s))));
   OwnRow copy_b = copy_a;
 
-  ASSERT_TRUE(database.Make(Beat(copy_a, Moment(1s), Moment(1s)), true));
+  ASSERT_TRUE(database.Make(Beat(copy_a, Moment(1s), Moment(1s))));
   const OwnWrite refused = copy_b.Begin(Moment(1s));
 
-  EXPECT_FALSE(database.Make(refused, true));
-  EXPECT_EQ(OwnRow::Judge(refused, database.row), OwnRow::Verdict::kOver);
+  EXPECT_FALSE(database.Make(refused));
+  EXPECT_EQ(OwnRow::Judge(refused, false, database.row), OwnRow::Verdict::kOver);
 }
 
 TEST(OwnRowTest, ACopyDoesNotPassForARefusedWrite) {
   OwnRow copy_a = NewRow();
   HomeDatabase database;
-  ASSERT_TRUE(database.Make(Beat(copy_a, Moment(0s), Moment(0s)), true));
+  ASSERT_TRUE(database.Make(Beat(copy_a, Moment(0s), Moment(0s))));
   OwnRow copy_b = copy_a;
-  database.row.departures = 1;
-  const OwnWrite refused = copy_a.Begin(Moment(1s));
-  ASSERT_FALSE(database.Make(refused, true));
-  copy_a.OnRefused(refused);
-  copy_a.Knows(1);
+  copy_a.OnRefused(copy_a.Begin(Moment(1s)));
 
-  copy_b.Knows(1);
-  ASSERT_TRUE(database.Make(Beat(copy_b, Moment(1s), Moment(1s)), true));
+  ASSERT_TRUE(database.Make(Beat(copy_b, Moment(1s), Moment(1s))));
   const OwnWrite again = copy_a.Begin(Moment(1s));
 
-  EXPECT_FALSE(database.Make(again, true));
-  EXPECT_EQ(OwnRow::Judge(again, database.row), OwnRow::Verdict::kOver);
+  EXPECT_FALSE(database.Make(again));
+  EXPECT_EQ(OwnRow::Judge(again, false, database.row), OwnRow::Verdict::kOver);
 }
 
-// Lost replies, writes that are made late or never, departures: whatever happens to one machine and
-// a database that loses nothing, no other verdict than kAgain may come of it.
+// Lost replies, writes that are made late or never: whatever happens to one machine and a database
+// that loses nothing, each write is made.
 TEST(OwnRowTest, OneMachineOnASoundDatabaseGoesOn) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const auto one_in = [&](uint32_t times) { return random() % times == 0; };
     OwnRow row = NewRow();
     HomeDatabase database;
-    std::vector<std::pair<OwnWrite, bool>> hanging;
+    std::vector<OwnWrite> hanging;
     for (int step = 0; step < 500; ++step) {
-      if (one_in(5)) ++database.row.departures;
       if (!hanging.empty() && one_in(3)) {
-        database.Make(hanging.back().first, hanging.back().second);
+        database.Make(hanging.back());
         hanging.pop_back();
       }
       const OwnWrite write = row.Begin(Moment(std::chrono::seconds(step)));
-      const bool is_beat = one_in(2);
       if (one_in(6)) {
-        hanging.emplace_back(write, is_beat);
+        hanging.push_back(write);
         row.OnUnknown(write);
         continue;
       }
-      const bool made = database.Make(write, is_beat);
+      const bool made = database.Make(write);
+      ASSERT_EQ(OwnRow::Judge(write, made, database.row), OwnRow::Verdict::kMade)
+          << "seed " << seed << ", step " << step;
       if (one_in(6)) {
         row.OnUnknown(write);
-      } else if (!made) {
-        ASSERT_EQ(OwnRow::Judge(write, database.row), OwnRow::Verdict::kAgain)
-            << "seed " << seed << ", step " << step;
-        row.OnRefused(write);
-        row.Knows(database.row.departures);
-      } else if (is_beat) {
+      } else if (one_in(2)) {
         row.OnBeat(write, Moment(std::chrono::seconds(step)));
       } else {
         row.OnNumbered(write);

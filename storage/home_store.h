@@ -17,16 +17,15 @@ namespace tenure {
 // All that a replica does every second, in one message.
 struct BeatOrder {
   HomeId home;
-  // The row gets this number if it is not dead, its beat is between the last number that was
-  // acknowledged and this one, and it has no other departures than these.
+  // The row gets this number if it is not dead, and its beat is between the last number that was
+  // acknowledged and this one.
   uint64_t number = 0;
   uint64_t acknowledged = 0;
-  uint64_t departures = 0;
   size_t due_max = 0;  // of each kind of work
 };
 struct BeatReport {
   bool beaten = false;
-  std::optional<HomeRow> own = {};   // as it is now; nothing: it is not there
+  std::optional<HomeRow> own = {};   // read after the beat; nothing: it is not there
   std::vector<HomeRow> living = {};  // all others that are not dead
   std::vector<HomeId> gone = {};     // dead or missing, and still the home of sessions
   DueWork due = {};                  // read after the beat

@@ -73,10 +73,9 @@ TEST_F(HomeMetricsTest, NothingIsLeftOfABeatAfterAnOutage) {
   EXPECT_EQ(Of(a_.metrics.home_beat_margin_ratio).sample_sum, 0);
 }
 
-TEST_F(HomeMetricsTest, ABeatThatADepartureRefusesIsCounted) {
-  Replica& b = world_.Start();
-  (void)a_.Do(Stand("orders", "a", 10s));
-  (void)b.Renew(Id("a"));
+TEST_F(HomeMetricsTest, ABeatThatTheDatabaseRefusesIsCounted) {
+  const HomeRow home = world_.store().Beat({}).value().living.at(0);
+  ASSERT_TRUE(world_.store().DeclareDead(home.id, home.beat).value());
 
   world_.Advance(1s);
 

@@ -72,6 +72,7 @@ Result<void> HomeKeeper::BeginIncarnation() {
     if (!added) return tl::unexpected(added.error());
     if (!*added) continue;
     state_.Begin(id, repairs);
+    departures_ = 0;
     metrics_.home_incarnations.Increment();
     LogInfo("home of sessions", {{"home", id.value}});
     return {};
@@ -140,6 +141,8 @@ SteadyTime HomeKeeper::BeginAgain() {
 }
 
 SteadyTime HomeKeeper::Beat() {
+  // If they cannot be read, others should not see a home that beats and does not serve.
+  if (const auto next = ReadDepartures()) return *next;
   const SteadyTime begun = scheduler_.Now();
   const auto point = feed_.point();
   const auto write = state_.BeginBeat();
@@ -149,30 +152,60 @@ SteadyTime HomeKeeper::Beat() {
   }
   if (!state_.BelongsTo(lineage_.repairs())) return EndIncarnation("the database has lost commits");
   if (state_.EndsAreLate()) return InsteadOfBeat(*write);
-  const auto report = store_.Beat(
-      {write->home, write->number, write->acknowledged, write->departures, TimedWork::kDueMax});
+  const auto report =
+      store_.Beat({write->home, write->number, write->acknowledged, TimedWork::kDueMax});
   const SteadyTime answered = scheduler_.Now();
   ObserveSeconds(metrics_.database_seconds[Operation::kBeat], answered - begun);
   const bool fits =
       feed_.Confirm(point, report.map([](const BeatReport& it) { return it.due.partitions; }));
   SetFault(report ? std::nullopt : std::optional(report.error()));
   if (!report || !fits) {
-    metrics_.beats_failed.Increment();
     // Another database says nothing about this replica's row.
     report && report->beaten ? state_.OnNumbered(*write) : state_.OnUnknown(*write);
-    ReleaseWaiting(false);
-    return answered + kIntervalAfterFailure;
+    return AfterFailure();
   }
-  if (!report->beaten) {
+  const OwnRow::Verdict verdict = OwnRow::Judge(*write, report->beaten, report->own);
+  if (verdict != OwnRow::Verdict::kMade) {
     metrics_.beats_refused.Increment();
-    return AfterRefusal(*write, *report);
+    return AfterRefusal(*write, verdict);
   }
+  state_.OnNumbered(*write);
+  departures_ = report->own->departures;
+  if (const auto next = ReadDepartures()) return *next;
+  OnGoodBeat(*write, *report, begun, answered);
+  return NextBeat(begun);
+}
+
+SteadyTime HomeKeeper::AfterFailure() {
+  metrics_.beats_failed.Increment();
+  ReleaseWaiting(false);
+  return scheduler_.Now() + kIntervalAfterFailure;
+}
+
+std::optional<SteadyTime> HomeKeeper::ReadDepartures() {
+  while (true) {
+    const uint64_t known = state_.known_departures();
+    if (known >= departures_) return std::nullopt;
+    const auto page = store_.ReadDepartures(state_.Now().incarnation, known, kDeparturesAtOnceMax);
+    if (!page) {
+      SetFault(page.error());
+      return AfterFailure();
+    }
+    if (page->empty() || page->front().number != known + 1) {
+      return EndIncarnation("what has left it is not known any more");
+    }
+    state_.Departed(*page);
+  }
+}
+
+void HomeKeeper::OnGoodBeat(const OwnRow::Write& write, const BeatReport& report, SteadyTime begun,
+                            SteadyTime answered) {
   metrics_.beats_good.Increment();
-  if (const auto left = state_.OnBeat(*write)) metrics_.home_beat_margin_ratio.Observe(*left);
+  if (const auto left = state_.OnBeat(write)) metrics_.home_beat_margin_ratio.Observe(*left);
   // Until this beat, it could still be made.
   if (std::exchange(adoption_in_doubt_, false)) adopted_at_ = scheduler_.HomeNow();
-  beaten_(*report, begun, answered);
-  state_.Saw(report->living, report->gone);
+  beaten_(report, begun, answered);
+  state_.Saw(report.living, report.gone);
   ReleaseWaiting(true);
   said_withheld_ = false;
   if (draining_) RetireIfSafe();
@@ -183,7 +216,6 @@ SteadyTime HomeKeeper::Beat() {
     next_sweep_ = begun + kSweepInterval;
     scheduler_.Post(Work::kBackground, [this] { Sweep({}); });
   }
-  return NextBeat(begun);
 }
 
 // A home that has stopped is declared dead as soon as it may be. From then on, beats are at least
@@ -205,11 +237,8 @@ SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
   }
   ReleaseWaiting(false);
   const auto report = store_.Beat({.home = write.home});  // number 0: changes nothing
-  if (report) {
-    (void)AfterRefusal(write, *report);
-  } else {
-    state_.OnRefused(write);
-  }
+  if (report) return AfterRefusal(write, OwnRow::Judge(write, false, report->own));
+  state_.OnRefused(write);
   return scheduler_.Now() + kIntervalAfterFailure;
 }
 
@@ -225,25 +254,20 @@ void HomeKeeper::RetireIfSafe() {
   retired_ = true;
 }
 
-SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, const BeatReport& report) {
-  switch (OwnRow::Judge(write, report.own)) {
+SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, OwnRow::Verdict verdict) {
+  switch (verdict) {
     case OwnRow::Verdict::kDead: return EndIncarnation("another replica has declared it dead");
     case OwnRow::Verdict::kOver: return EndIncarnation("a copy of this replica uses its row");
     case OwnRow::Verdict::kWentBack:
       lineage_.HomeWentBack();
       feed_.PollSoon();  // joins the history again, so that all replicas stop
       return EndIncarnation("the database has lost what this replica wrote");
+    case OwnRow::Verdict::kMade:
     case OwnRow::Verdict::kAgain: break;
   }
   state_.OnRefused(write);
-  while (state_.known_departures() < report.own->departures) {
-    const auto page =
-        store_.ReadDepartures(write.home, state_.known_departures(), kDeparturesAtOnceMax);
-    if (!page) return scheduler_.Now() + kIntervalAfterFailure;
-    if (page->empty()) return EndIncarnation("what has left it is not known any more");
-    state_.Departed(*page);
-  }
-  return scheduler_.Now();
+  ReleaseWaiting(false);
+  return scheduler_.Now() + kIntervalAfterFailure;
 }
 
 SteadyTime HomeKeeper::EndIncarnation(const char* why) {

@@ -85,7 +85,10 @@ class HomeKeeper {
   [[nodiscard]] SteadyTime BeginAgain();
   [[nodiscard]] SteadyTime Beat();
   [[nodiscard]] SteadyTime InsteadOfBeat(const OwnRow::Write& write);
-  [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, const BeatReport& report);
+  [[nodiscard]] SteadyTime AfterFailure();
+  [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, OwnRow::Verdict verdict);
+  // Reads the departures that the last beat has shown. Nothing: all are known.
+  [[nodiscard]] std::optional<SteadyTime> ReadDepartures();
   [[nodiscard]] SteadyTime EndIncarnation(const char* why);
   [[nodiscard]] SteadyTime NextBeat(SteadyTime begun) const;
   // The beat is good, nothing is in doubt, and nobody is adopted any more.
@@ -94,6 +97,8 @@ class HomeKeeper {
   void ReleaseWaiting(bool good);
   void SetFault(std::optional<Error> fault);
 
+  void OnGoodBeat(const OwnRow::Write& write, const BeatReport& report, SteadyTime begun,
+                  SteadyTime answered);
   // What a good beat shows.
   void Watch();
   void EndOrphans(const HomeWatch::Orphaned& orphaned);
@@ -131,7 +136,8 @@ class HomeKeeper {
   std::atomic<bool> draining_ = false;
   std::atomic<bool> retired_ = false;
   // For the writer.
-  SteadyTime adopted_at_;  // by the clock of homes
+  uint64_t departures_ = 0;  // of the own row, as the last beat has shown
+  SteadyTime adopted_at_;    // by the clock of homes
   bool adoption_in_doubt_ = false;
   bool said_withheld_ = false;
   SteadyTime swept_at_;

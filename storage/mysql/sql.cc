@@ -662,9 +662,8 @@ std::string BeginHome(const HomeRow& home) {
 
 std::string Beat(const BeatOrder& order) {
   return fmt::format(
-      "UPDATE homes SET beat = {0} WHERE id = {1} AND dead = 0 AND beat >= {2} AND beat < {0}"
-      " AND departures = {3}",
-      order.number, Literal(order.home), order.acknowledged, order.departures);
+      "UPDATE homes SET beat = {0} WHERE id = {1} AND dead = 0 AND beat >= {2} AND beat < {0}",
+      order.number, Literal(order.home), order.acknowledged);
 }
 
 // The index by_home is read from one home to the next, not session by session: MySQL and MariaDB do

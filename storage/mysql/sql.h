@@ -165,9 +165,9 @@ inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 [[nodiscard]] std::string WriteSessions(const std::set<SessionId>& ids);
 [[nodiscard]] std::string BeginHome(const HomeRow& home);
 [[nodiscard]] std::string Beat(const BeatOrder& order);
-// To be sent right after `Beat`. Rows: ToHomeRow, and in kBeatenColumn how many rows `Beat` changed.
-// The own one, if it is there; others that are not dead; then, with a second column of kGone, homes
-// that are dead or missing, and still keep sessions.
+// To be sent right after `Beat`. Rows: ToHomeRow, and in kBeatenColumn how many rows `Beat`
+// changed. The own one, if it is there; others that are not dead; then, with a second column of
+// kGone, homes that are dead or missing, and still keep sessions.
 inline constexpr int kGone = 2;
 inline constexpr size_t kBeatenColumn = 7;
 [[nodiscard]] std::string HomesAfterBeat(HomeId own);

@@ -19,8 +19,7 @@ Result<BeatReport> SqliteStore::Beat(const BeatOrder& order) {
         Transaction transaction(connection, query::kBegin);
         const int64_t me = Int(order.home);
         BeatReport report;
-        connection.Execute(query::kBeatHome,
-                           {me, Int(order.number), Int(order.acknowledged), Int(order.departures)});
+        connection.Execute(query::kNumberHome, {me, Int(order.number), Int(order.acknowledged)});
         report.beaten = connection.Changes() == 1;
         report.own = connection.First(query::kHome, {me}, ToHomeRow);
         report.living = connection.Collect(query::kLivingHomes, {me}, ToHomeRow);

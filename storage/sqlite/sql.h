@@ -116,9 +116,6 @@ inline constexpr char kBeginHome[] =
 // If it is not dead, and its beat is between two numbers.
 inline constexpr char kNumberHome[] =
     "UPDATE homes SET beat = ?2 WHERE id = ?1 AND dead = 0 AND beat >= ?3 AND beat < ?2";
-inline constexpr char kBeatHome[] =
-    "UPDATE homes SET beat = ?2 WHERE id = ?1 AND dead = 0 AND beat >= ?3 AND beat < ?2"
-    " AND departures = ?4";
 inline constexpr char kHomeStands[] =
     "SELECT COUNT(*) FROM homes WHERE id = ? AND dead = 0 AND beat >= ?";
 inline constexpr char kLivingHomes[] =

@@ -339,10 +339,10 @@ HomeRow RowOf(Store& store, HomeId home) {
   return store.Beat({.home = home})->own.value_or(HomeRow{});
 }
 
-Result<BeatReport> IgnoreDepartures(Store& store, const BeatOrder& order) {
-  BeatOrder blind = order;
-  blind.departures = RowOf(store, order.home).departures;
-  return store.Beat(blind);
+Result<BeatReport> HideDepartures(Store& store, const BeatOrder& order) {
+  auto report = store.Beat(order);
+  if (report && report->own) report->own->departures = 0;
+  return report;
 }
 
 Result<BeatReport> IgnoreRefusal(Store& store, const BeatOrder& order) {
@@ -542,9 +542,8 @@ std::vector<Mutation> MakeMutations() {
       .believes_unconfirmed = true;
   add("no-fence", "wrote in term", "a resource takes writes of older terms")
       .resource_without_fence = true;
-  add("ignore-departures", "expired while its client believes",
-      "a beat does not compare departures")
-      .beat = IgnoreDepartures;
+  add("hide-departures", "expired while its client believes", "a beat does not show departures")
+      .beat = HideDepartures;
   add("lose-departure", "expired while its client believes",
       "a home does not hear that a session has left it")
       .after_law = LoseDepartures;

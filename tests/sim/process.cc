@@ -27,7 +27,6 @@ Result<BeatReport> ProcessStore::Beat(const BeatOrder& order) {
   BeatOrder counted = order;
   if (order.number > 0) counted.number += before.beat;
   counted.acknowledged += before.beat;
-  counted.departures += before.departures;
   auto report = next_.Beat(counted);
   if (report && report->own) {
     report->own->beat -= before.beat;
