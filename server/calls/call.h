@@ -172,7 +172,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
   void Do(Renew it) TENURE_REQUIRES(mutex_) {
     engine_.Renew(it.session, std::move(it.owner), Then([index = it.index](auto result) {
                     return Renewed{index, std::move(result)};
-                  }));
+                  }),
+                  Unfinished());
   }
   void Do(ReadPlace it) TENURE_REQUIRES(mutex_) {
     engine_.ReadPlace(it.place, it.with_position,

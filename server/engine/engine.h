@@ -97,7 +97,10 @@ class Engine {
   [[nodiscard]] std::optional<Result<Session>> RenewNow(const SessionId& session,
                                                         const Principal& owner);
   // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.
-  void Renew(const SessionId& session, Principal owner, Done<Session> done);
+  // A renewal that is no longer wanted moves no session to this replica; it is dropped, and its
+  // `done` with it.
+  void Renew(const SessionId& session, Principal owner, Done<Session> done,
+             Wanted wanted = nullptr);
   // Ends a session for its owner, and gives up all its seats and places before it answers. Error:
   // kSessionNotFound, too.
   void CloseSession(const SessionId& session, Principal owner, Done<Session> done,
@@ -178,7 +181,8 @@ class Engine {
   }
   void ReconcileElection(const ElectionName& name, Done<Answer> done);
   // A campaign that was answered renews its session, which has to be kept here for that.
-  [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done);
+  [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done,
+                                      const Wanted& wanted);
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
   Scheduler& scheduler_;

@@ -36,6 +36,22 @@ TEST_F(DeparturesTest, ASessionThatHasLeftIsNotAnsweredAfterTheNextBeat) {
   EXPECT_TRUE(a_.engine.RenewNow(Id(Named(1)), {}));
 }
 
+TEST_F(DeparturesTest, ARenewalWhoseCallerIsGoneMovesNoSession) {
+  Open();
+  bool wanted = false;
+  const Reply<Session> dropped;
+  b_.engine.Renew(Id(Named(0)), {}, dropped, [&] { return wanted; });
+  world_.Advance(100ms);
+  EXPECT_TRUE(a_.engine.RenewNow(Id(Named(0)), {}));
+
+  wanted = true;
+  const Reply<Session> reply;
+  b_.engine.Renew(Id(Named(0)), {}, reply, [&] { return wanted; });
+  world_.Advance(100ms);
+  EXPECT_TRUE(reply.get());
+  EXPECT_EQ(b_.metrics.adoptions.Value(), 1);
+}
+
 // If each beat had to know all that leave, none would be made.
 TEST_F(DeparturesTest, BeatsAreGoodHoweverManySessionsLeave) {
   Open();

@@ -50,7 +50,8 @@ class HomeKeeper {
   // A call that renews a session has arrived. It waits while the beat is not good, and while
   // another transaction has locked the session. Errors: kSessionNotFound, kSessionEnded,
   // kOverloaded, kStoreUnavailable.
-  void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done);
+  // One that is no longer wanted moves no session here; it is dropped, and its `done` with it.
+  void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done, Wanted wanted);
 
   // Refuses renewals from now on with kDraining, and declares this replica dead as soon as that is
   // safe: then its sessions move to others at the cost of one row each.
@@ -62,9 +63,12 @@ class HomeKeeper {
 
  private:
   struct Pending {
+    [[nodiscard]] bool IsWanted() const { return !wanted || wanted(); }
+
     SessionId session;
     Principal principal;
     AnswerTo<Session> done;
+    Wanted wanted;
     Patience patience;
   };
 

@@ -25,8 +25,10 @@ std::optional<Result<Session>> HomeKeeper::RenewNow(const SessionId& session,
   return std::move(*answer);
 }
 
-void HomeKeeper::Renew(const SessionId& session, Principal principal, AnswerTo<Session> done) {
-  Submit({session, std::move(principal), std::move(done), Patience(scheduler_.Now())});
+void HomeKeeper::Renew(const SessionId& session, Principal principal, AnswerTo<Session> done,
+                       Wanted wanted) {
+  Submit({session, std::move(principal), std::move(done), std::move(wanted),
+          Patience(scheduler_.Now())});
 }
 
 std::variant<Result<Session>, HomeState::Unanswered> HomeKeeper::TryToRenew(
@@ -83,7 +85,11 @@ std::vector<QueueView> HomeKeeper::Queues() const {
   return {view("waiting_renewals", &waiting_), view("adoptions", &to_adopt_)};
 }
 
+// Clients that are not answered in time ask another replica. If their old calls were adopted all
+// the same, sessions would leave where they have just arrived, and renewals be late again.
 void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
+  std::erase_if(batch, [](const Pending& it) { return !it.IsWanted(); });
+  if (batch.empty()) return;
   if (draining_) {
     for (Pending& pending : batch) Submit(std::move(pending));
     return;
