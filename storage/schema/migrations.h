@@ -1,9 +1,10 @@
 // The steps that bring a database to the schema that this program knows, one list per dialect.
 //
-// Steps are only ever added, and each may be run twice: who migrates may die in between. What has
-// no IF NOT EXISTS in both MySQL and MariaDB, views, procedures and columns, is created, renamed
-// and dropped plainly: the store takes "it exists already" and "it is gone already" for done. OR
-// REPLACE is MariaDB's: elsewhere the store drops first, which also takes away what was granted.
+// Steps are only ever added; a procedure is only in the step that has its latest version. Each step
+// may be run twice: who migrates may die in between. What has no IF NOT EXISTS in both MySQL and
+// MariaDB, views, procedures and columns, is created, renamed and dropped plainly: the store takes
+// "it exists already" and "it is gone already" for done. OR REPLACE is MariaDB's: elsewhere the
+// store drops first, which also takes away what was granted.
 #pragma once
 
 #include <chrono>

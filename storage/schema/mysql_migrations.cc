@@ -111,38 +111,6 @@ constexpr const char* kPlainSql[] = {
            ELT(MAX(CASE type WHEN 3 THEN cause END), 'RESIGNED', 'EXPIRED', 'DEPOSED',
              'APPOINTED_AWAY', 'SUPERSEDED', 'SESSION_CLOSED', 'DELETED') AS cause
          FROM events GROUP BY election, term)",
-    // The guard of a transaction: docs/fencing.md. Refuses what is over for good without a lock, so
-    // that a leader which goes on after its end cannot hold up its successor; then takes the lock
-    // under which no other term is granted, and looks again.
-    //
-    // A procedure, for InnoDB locks what a function reads unless its caller is a SELECT: the row of
-    // the leader's session would be locked, and could not be written. For the same reason the
-    // first look is a SELECT INTO, and not the condition of an IF. The parameters are not named
-    // like columns, and take more than any name is long, so that none is cut to another one.
-    R"(CREATE PROCEDURE tenure_fence(
-         of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
-       READS SQL DATA
-       SQL SECURITY DEFINER
-       BEGIN
-         DECLARE of_name VARBINARY(4096) DEFAULT CAST(of_election AS BINARY);
-         DECLARE stands INT DEFAULT 0;
-         DECLARE refusal VARCHAR(128) CHARACTER SET utf8mb4 DEFAULT CONCAT(
-           'tenure_fence: term ', COALESCE(of_term, 'NULL'), ' of election ''',
-           COALESCE(LEFT(of_election, 60), 'NULL'), ''' does not stand');
-
-         SELECT COUNT(*) INTO stands
-           FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session
-           WHERE e.name = of_name AND (e.term < of_term
-             OR (e.term = of_term AND e.leader_session IS NOT NULL AND COALESCE(s.state, 0) = 0));
-         IF stands = 1 THEN
-           SELECT COUNT(*) INTO stands FROM elections e
-             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
-             LOCK IN SHARE MODE;
-         END IF;
-         IF stands = 0 THEN
-           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = refusal;
-         END IF;
-       END)",
 };
 
 // What operators do. MySQL has no IF NOT EXISTS for columns and keys: each ALTER adds all or none.
@@ -236,12 +204,8 @@ constexpr const char* kLineage[] = {
        ) ENGINE = InnoDB)",
 };
 
-// The guard, for clusters too. Row locks are local to a node there, and only what transactions
-// write is compared when they commit. So where `guards_write` of the epoch says so, a guard updates
-// one of the election's rows in `fences`, and a grant all of them: whichever commits later is
-// refused. There are several, so that guards do not wait for each other. The first guard of an
-// election makes them, and writes the election's own row for that, as every grant does.
-constexpr const char* kClusterFence[] = {
+// What guards write in clusters: see version 13.
+constexpr const char* kFences[] = {
     "ALTER TABLE lineage ADD COLUMN guards_write TINYINT UNSIGNED NOT NULL DEFAULT 0",
     "ALTER TABLE elections ADD COLUMN guarded BIGINT UNSIGNED NOT NULL DEFAULT 0",
     R"(CREATE TABLE IF NOT EXISTS fences (
@@ -250,45 +214,6 @@ constexpr const char* kClusterFence[] = {
          writes BIGINT UNSIGNED NOT NULL,
          PRIMARY KEY (election, slot)
        ) ENGINE = InnoDB)",
-    R"(CREATE OR REPLACE PROCEDURE tenure_fence(
-         of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
-       MODIFIES SQL DATA
-       SQL SECURITY DEFINER
-       BEGIN
-         DECLARE of_name VARBINARY(4096) DEFAULT CAST(of_election AS BINARY);
-         DECLARE stands INT DEFAULT 0;
-         DECLARE writing INT DEFAULT 0;
-         DECLARE refusal VARCHAR(128) CHARACTER SET utf8mb4 DEFAULT CONCAT(
-           'tenure_fence: term ', COALESCE(of_term, 'NULL'), ' of election ''',
-           COALESCE(LEFT(of_election, 60), 'NULL'), ''' does not stand');
-
-         SELECT COUNT(*) INTO stands
-           FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session
-           WHERE e.name = of_name AND (e.term < of_term
-             OR (e.term = of_term AND e.leader_session IS NOT NULL AND COALESCE(s.state, 0) = 0));
-         IF stands = 1 THEN
-           SELECT COUNT(*) INTO stands FROM elections e
-             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
-             LOCK IN SHARE MODE;
-         END IF;
-         IF stands = 1 THEN
-           SELECT COALESCE(MAX(guards_write), 0) INTO writing FROM lineage
-             WHERE epoch = (SELECT MAX(epoch) FROM lineage);
-           IF writing = 1 THEN
-             UPDATE fences SET writes = writes + 1
-               WHERE election = of_name AND slot = CONNECTION_ID() % 8;
-             IF ROW_COUNT() = 0 THEN
-               UPDATE elections SET guarded = guarded + 1 WHERE name = of_name;
-               INSERT INTO fences (election, slot, writes) VALUES (of_name, 0, 1), (of_name, 1, 1),
-                 (of_name, 2, 1), (of_name, 3, 1), (of_name, 4, 1), (of_name, 5, 1),
-                 (of_name, 6, 1), (of_name, 7, 1) ON DUPLICATE KEY UPDATE writes = writes + 1;
-             END IF;
-           END IF;
-         END IF;
-         IF stands = 0 THEN
-           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = refusal;
-         END IF;
-       END)",
 };
 
 // For whom a vacant seat is kept after an outage of the database, and until when.
@@ -308,108 +233,6 @@ constexpr const char* kReplicas[] = {
        ) ENGINE = InnoDB)",
 };
 
-// A small transaction that was decided from memory, in one call: compares what is remembered,
-// saves, and commits. Answers with its offset, or 0 if something has changed, and then nothing was
-// saved. It decides nothing. storage/mysql/sql.cc calls it, and says what is compared; a version of
-// Tenure that compares or saves something else has a procedure of another name.
-//
-// With the rights of its caller: a user who may call it, but not write the tables, changes nothing.
-// The answer comes before COMMIT, so that what fails after it may not have been committed.
-constexpr const char* kSmallCommits[] = {
-    R"(CREATE PROCEDURE tenure_commit_1(
-         of_election VARBINARY(255), of_compared VARBINARY(1024),
-         of_clock_from BIGINT, of_clock_until BIGINT,
-         of_session VARBINARY(16), of_lease_end BIGINT,
-         new_session VARBINARY(16), new_candidate VARBINARY(255), new_lease_ttl BIGINT,
-         new_expires_at BIGINT, new_opened_at BIGINT, new_lease_ttl_asked BIGINT,
-         new_lease_ttl_since BIGINT, new_identity VARBINARY(64),
-         to_term BIGINT UNSIGNED, to_revision BIGINT UNSIGNED, to_next_ticket BIGINT UNSIGNED,
-         to_session VARBINARY(16), to_candidate VARBINARY(255), to_lease_ttl BIGINT,
-         to_value VARBINARY(4096), to_elected_at BIGINT, to_attempt BIGINT UNSIGNED,
-         to_wake_at BIGINT, to_vacant_cause TINYINT UNSIGNED, to_vacant_since BIGINT,
-         of_lane TINYINT UNSIGNED, of_epoch BIGINT UNSIGNED, of_position BIGINT UNSIGNED,
-         event_type TINYINT UNSIGNED, event_cause TINYINT UNSIGNED,
-         event_session VARBINARY(16), event_candidate VARBINARY(255), event_lease_ttl BIGINT,
-         event_value VARBINARY(4096), event_elected_at BIGINT, event_at BIGINT,
-         event_successor VARBINARY(255))
-       MODIFIES SQL DATA
-       SQL SECURITY INVOKER
-       BEGIN
-         DECLARE held INT DEFAULT 0;
-         DECLARE EXIT HANDLER FOR SQLEXCEPTION
-         BEGIN
-           ROLLBACK;
-           RESIGNAL;
-         END;
-
-         START TRANSACTION;
-         IF of_session IS NULL THEN
-           SELECT COUNT(*) INTO held FROM elections e
-             WHERE e.name = of_election
-               AND CONCAT_WS('/', e.term, e.revision, e.next_ticket, COALESCE(e.leader_attempt, 0),
-                 e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max, e.history_from, e.name)
-                 = of_compared
-               AND e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0
-               AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0
-               AND e.wake_at_us IS NULL AND e.incumbent IS NULL AND e.appointed_candidate IS NULL
-               AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
-                 BETWEEN of_clock_from AND of_clock_until
-             FOR UPDATE SKIP LOCKED;
-         ELSE
-           SELECT COUNT(*) INTO held FROM elections e STRAIGHT_JOIN sessions s ON s.id = of_session
-             WHERE e.name = of_election
-               AND CONCAT_WS('/', s.id, s.lease_ttl_us, s.lease_ttl_since_us, e.term, e.revision,
-                 e.next_ticket, COALESCE(e.leader_attempt, 0), e.lease_ttl_default_us,
-                 e.lease_ttl_max_us, e.queue_max, e.history_from, e.name) = of_compared
-               AND e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0
-               AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0
-               AND e.wake_at_us IS NULL AND e.incumbent IS NULL AND e.appointed_candidate IS NULL
-               AND s.state = 0
-               AND s.expires_at_us > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
-               AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
-                 BETWEEN of_clock_from AND of_clock_until
-             FOR UPDATE SKIP LOCKED;
-         END IF;
-
-         IF held = 0 THEN
-           ROLLBACK;
-           SELECT 0;
-         ELSE
-           UPDATE elections SET term = to_term, revision = to_revision,
-               next_ticket = to_next_ticket, leader_session = to_session,
-               leader_candidate = to_candidate, leader_lease_ttl_us = to_lease_ttl,
-               leader_value = to_value, leader_elected_at_us = to_elected_at,
-               leader_attempt = to_attempt, wake_at_us = to_wake_at,
-               vacant_cause = to_vacant_cause, vacant_since_us = to_vacant_since
-             WHERE name = of_election;
-           IF new_session IS NOT NULL THEN
-             INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us,
-                 lease_ttl_asked_us, lease_ttl_since_us, identity, state)
-               VALUES (new_session, new_candidate, new_lease_ttl, new_expires_at, 0, new_opened_at,
-                 new_lease_ttl_asked, new_lease_ttl_since, new_identity, 0);
-           END IF;
-           IF of_lease_end IS NOT NULL THEN
-             UPDATE sessions SET expires_at_us = GREATEST(expires_at_us, of_lease_end)
-               WHERE id = of_session;
-           END IF;
-           UPDATE lanes SET position = LAST_INSERT_ID(position + 1)
-             WHERE lane = of_lane
-               AND (of_epoch IS NULL OR (epoch = of_epoch AND position >= of_position));
-           IF ROW_COUNT() <> 1 THEN
-             SIGNAL SQLSTATE '23000'
-               SET MYSQL_ERRNO = 1048, MESSAGE_TEXT = 'the partition is not where it was';
-           END IF;
-           INSERT INTO events (election, revision, type, cause, term, session, candidate,
-               lease_ttl_us, value, elected_at_us, at_us, successor, lane, position)
-             VALUES (of_election, to_revision, event_type, event_cause, to_term, event_session,
-               event_candidate, event_lease_ttl, event_value, event_elected_at, event_at,
-               event_successor, of_lane, LAST_INSERT_ID());
-           SELECT LAST_INSERT_ID();
-           COMMIT;
-         END IF;
-       END)",
-};
-
 // Session ids are derived from the only row of session_key, which is made when it is first wanted.
 // creator: the identity that created an election, by the server's policy; empty without
 // one.
@@ -423,11 +246,26 @@ constexpr const char* kTenants[] = {
          ADD KEY by_creator (creator))",
 };
 
-// The guard, which a server that is read-only cannot answer for: what it shows may be old, as on a
-// member that a cluster has expelled. It says so with the error of a write there, and last of all:
-// had it become read-only before the rows were read, it would still be. MariaDB 12 has names for
-// the values of read_only.
-constexpr const char* kFenceOnPrimary[] = {
+// The guard of a transaction: docs/fencing.md. Refuses what is over for good without a lock, so
+// that a leader which goes on after its end cannot hold up its successor; then takes the lock under
+// which no other term is granted, and looks again.
+//
+// A procedure, for InnoDB locks what a function reads unless its caller is a SELECT: the row of the
+// leader's session would be locked, and could not be written. For the same reason the first look is
+// a SELECT INTO, and not the condition of an IF. The parameters are not named like columns, and
+// take more than any name is long, so that none is cut to another one.
+//
+// Row locks are local to a node of a cluster, and only what transactions write is compared when
+// they commit. So where `guards_write` of the epoch says so, a guard updates one of the election's
+// rows in `fences`, and a grant all of them: whichever commits later is refused. There are several,
+// so that guards do not wait for each other. The first guard of an election makes them, and writes
+// the election's own row for that, as every grant does.
+//
+// A server that is read-only cannot answer: what it shows may be old, as on a member that a cluster
+// has expelled. It says so with the error of a write there, and last of all: had it become
+// read-only before the rows were read, it would still be. MariaDB 12 has names for the values of
+// read_only.
+constexpr const char* kFence[] = {
     R"(CREATE OR REPLACE PROCEDURE tenure_fence(
          of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
        MODIFIES SQL DATA
@@ -536,8 +374,15 @@ constexpr const char* kHomesAlone[] = {
          FROM candidacies c JOIN sessions s ON s.id = c.session
          WHERE s.state = 0)",
     "DROP PROCEDURE IF EXISTS tenure_commit_1",
-    // A small transaction that was decided from memory: see version 11. Also: the home of the
-    // replica that decided it stands as that replica left it, or nothing is saved.
+    // A small transaction that was decided from memory, in one call: compares what is remembered,
+    // and that the home of the replica that decided it stands as that replica left it; saves, and
+    // commits. Answers with its offset, or 0 if something has changed, and then nothing was saved.
+    // It decides nothing. storage/mysql/sql.cc calls it, and says what is compared; a version of
+    // Tenure that compares or saves something else has a procedure of another name.
+    //
+    // With the rights of its caller: a user who may call it, but not write the tables, changes
+    // nothing. The answer comes before COMMIT, so that what fails after it may not have been
+    // committed.
     R"(CREATE PROCEDURE tenure_commit_2(
          of_election VARBINARY(255), of_compared VARBINARY(1024),
          of_clock_from BIGINT, of_clock_until BIGINT,
@@ -634,10 +479,10 @@ constexpr const char* kHomesAlone[] = {
 };
 
 constexpr Migration kMigrations[] = {
-    {1, kFirstLight},      {2, kPlainSql},  {3, kAdministration}, {4, kVacancies},
-    {5, kIdentities},      {6, kOrigin},    {7, kLineage},        {8, kClusterFence},
-    {9, kIncumbents},      {10, kReplicas}, {11, kSmallCommits},  {12, kTenants},
-    {13, kFenceOnPrimary}, {14, kHomes},    {15, kHomesAlone}};
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
+    {6, kOrigin},     {7, kLineage},  {8, kFences},         {9, kIncumbents}, {10, kReplicas},
+    {11, {}},  // a procedure of which version 15 has the next one
+    {12, kTenants},   {13, kFence},   {14, kHomes},         {15, kHomesAlone}};
 
 }  // namespace
 
