@@ -4,19 +4,19 @@
 //
 // Only the home of a session shortens its lease, and nothing is written: the row keeps the longest
 // lease that somebody may still believe in, and the next home begins with that one. So only the
-// home answers with a lease.
+// home may say how long a lease is.
 #pragma once
 
 #include "core/types.h"
 
 namespace tenure {
 
-// What a candidate gets whose session `lost` expired, if it asks for `asked` and `max` is allowed:
-// twice the lease that it lost, at most eight times `asked`, and no less than `asked`.
+// The lease for a candidate whose session `lost` expired: twice the lease that it had at its end,
+// at most eight times `asked` and no more than `max`, but no less than `asked`. As if one home had
+// kept the session: how often it moved, and its calm began again, is not known.
 [[nodiscard]] Duration LongerLease(const Session& lost, Duration asked, Duration max);
 
-// The lease of a session that has been calm for so long: it is halved whenever thirty such leases
-// have passed, down to the requested one.
+// The lease after `calm`: halved after every thirty leases, down to the requested one.
 [[nodiscard]] Duration LeaseAfterCalm(const Session& session, Duration calm);
 
 }  // namespace tenure

@@ -114,7 +114,7 @@ class KeptSessions {
     Session session;
     State state = State::kKept;
     ServiceTime since;
-    ServiceTime due;      // when the longest lease has passed that was answered, or is in the row
+    ServiceTime due;      // end of the longest lease promised so far, by an answer or the row
     ServiceTime indexed;  // under this time it is in `waiting_`, or in `ending_` if it is ending
   };
   struct Indexed {

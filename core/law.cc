@@ -69,7 +69,7 @@ Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id
                                              (*alive)->candidate + "', not to '" + named + "'");
 }
 
-// The candidate's previous session, if it lost that one although it lived.
+// The candidate's previous session, if that expired while the candidate was running.
 const Session* ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening,
                                   const Principal& principal) {
   if (!opening.previous) return nullptr;

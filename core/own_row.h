@@ -7,10 +7,10 @@
 //   1. One write at a time, each sent once, with a number. The database makes it if the row is not
 //      dead and its beat is a number from the last acknowledged one to the one before this write:
 //      any of these may be ours, as replies get lost.
-//   2. Only a beat makes goodness last: for 0.9 H, from before it was sent, once all departures are
-//      known that its reply shows. So an answer from memory knows of all sessions that had left
-//      when the beat was made. A beat that was refused until the departures are known would never
-//      be made on a slow database while sessions leave.
+//   2. Only a beat makes goodness last: for 0.9 H, from before it was sent, once the replica knows
+//      every departure that the reply shows. So an answer from memory knows of all sessions that
+//      had left when the beat was made. If the beat were refused until the departures are known, it
+//      would never be made on a slow database while sessions leave.
 //   3. Since nobody else advances the row, a lower number than the acknowledged one, or fewer
 //      departures than the known ones, mean that the database went back.
 //   4. If a write changed nothing, and the row has its number or a higher one, a copy of this
@@ -49,7 +49,7 @@ class OwnRow {
   // What the row says after a beat.
   enum class Verdict {
     kMade,
-    kAgain,     // it changed nothing, and nothing speaks against another one
+    kAgain,     // it changed nothing, and may be tried again
     kDead,      // it was declared dead: this incarnation is over
     kOver,      // a copied machine has written it; this incarnation is over
     kWentBack,  // the database has lost commits
@@ -61,8 +61,8 @@ class OwnRow {
   // the first, and take it for a copied machine's. One of the four functions below ends it.
   // REQUIRES: no write is under way.
   [[nodiscard]] Write Begin(HomeTime now);
-  // Acknowledged, as a beat. `now` is no earlier than the reply. REQUIRES: all departures that the
-  // reply shows are known.
+  // Acknowledged, as a beat. `now` is no earlier than the reply. REQUIRES: every departure that the
+  // reply shows is known.
   void OnBeat(const Write& write, HomeTime now);
   // Acknowledged, but no beat: an adoption, which does not show departures, or a beat of which some
   // are not known. Clears doubt, and nothing else.

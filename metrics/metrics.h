@@ -132,8 +132,8 @@ class Metrics {
                  "Sessions that moved to this replica because their renewals reached it.");
   Family<Counter>& home_beats = NewCounters(
       "tenure_home_beats_total",
-      "Beats of this replica: good; refused by the database, as its row is over; failed, as the "
-      "database did not answer or is another one; withheld, as ends of sessions were late.");
+      "Beats of this replica: good; refused, as the row is dead or others have changed it; failed, "
+      "as the database did not answer or is another one; withheld, as ends of sessions were late.");
   Counter& beats_good = home_beats.Add({{"outcome", "good"}});
   Counter& beats_refused = home_beats.Add({{"outcome", "refused"}});
   Counter& beats_failed = home_beats.Add({{"outcome", "failed"}});

@@ -185,6 +185,21 @@ TEST_F(CallTest, AShutdownBeforeACallHasBegunEndsItAsOneAfterwards) {
   EXPECT_EQ(Waiting(), 1u);
 }
 
+TEST_F(CallTest, ACancelledCampaignOfASessionThatIsKeptElsewhereLeavesNoPlace) {
+  Replica& other = world_.Start();
+  EXPECT_TRUE(replica_.Do(testing::Stand("orders", "a")));
+  EXPECT_TRUE(other.Do(testing::Stand("else", "b")));
+  std::shared_ptr<CampaignCall> b;
+  replica_.store.After(CancelAtTransaction(b));
+  b = Start("b");
+  replica_.Run();
+  replica_.store.After({});
+  world_.Advance(1s);
+
+  EXPECT_THAT(told_, ElementsAre("b hangs up"));
+  EXPECT_EQ(Waiting(), 0u);
+}
+
 // A machine that says what it hears.
 struct ListeningMachine {
   using Event = std::variant<Begun, Changed, SessionOver, HistoryReset, Drained>;

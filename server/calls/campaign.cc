@@ -12,8 +12,9 @@ constexpr SteadyTime::duration kGiveUpMargin = std::chrono::milliseconds(200);
 // Renewals of a waiting call's session per lease, and the longest pause between two of them.
 constexpr int kRenewalsPerLease = 3;
 constexpr SteadyTime::duration kRenewalPauseMax = std::chrono::seconds(5);
-// Between two looks at the place of a waiting call. Each reads the database, unlike a renewal.
-constexpr SteadyTime::duration kLookPause = std::chrono::seconds(30);
+// With the last of them, a waiting call reads its place: from the database, unlike what a renewal
+// does.
+constexpr int kRenewalsPerLook = 9;
 constexpr auto kRenewalPauseAfterFailure = std::chrono::milliseconds(500);
 
 // Attempts at a set per lease, and the longest pause between two of them.
@@ -139,7 +140,7 @@ void WaitingCampaign::OnAnswer(Answer answer) {
   if (FinishIfElected() || !BeginToWait()) return;
   if (PatienceIsOver()) return AnswerStanding();
   if (give_up_at_) Emit(SetTimer{TimerId::kWaitOver, *give_up_at_});
-  next_look_ = now_ + kLookPause;
+  renewals_until_look_ = kRenewalsPerLook;
   PlanRenewal();
 }
 
@@ -173,8 +174,9 @@ void WaitingCampaign::On(const Due& due) {
 void WaitingCampaign::On(const Renewed& renewed) {
   if (state_ != State::kWaiting && !lost_place_) return;
   if (renewed.session && !lost_place_) {
-    if (now_ < next_look_) return PlanRenewal();
-    next_look_ = now_ + kLookPause;
+    session_ = *renewed.session;
+    if (--renewals_until_look_ > 0) return PlanRenewal();
+    renewals_until_look_ = kRenewalsPerLook;
     return Emit(ReadPlace{place_, false});
   }
   if (renewed.session) {
@@ -184,14 +186,14 @@ void WaitingCampaign::On(const Renewed& renewed) {
   const Reason reason = renewed.session.error().reason;
   const bool over = reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound;
   if (over || lost_place_) return FinishWith(renewed.session.error());
-  next_look_ = now_;
+  renewals_until_look_ = 0;
   Emit(SetTimer{TimerId::kRenewal, now_ + kRenewalPauseAfterFailure});
 }
 
 void WaitingCampaign::On(const PlaceRead& read) {
   if (!read.with_position) {
     if (state_ != State::kWaiting) return;
-    if (!read.place) next_look_ = now_;
+    if (!read.place) renewals_until_look_ = 0;
     if (!read.place || !HasLeft(*read.place)) PlanRenewal();
     return;
   }
@@ -231,7 +233,7 @@ void WaitingCampaign::AnswerStanding() {
 }
 
 void WaitingCampaign::LookAtOnce() {
-  next_look_ = now_;
+  renewals_until_look_ = 0;
   EmitRenewal();
 }
 

@@ -105,8 +105,8 @@ class OpenCampaign {
   std::vector<Effect> effects_;
 };
 
-// Every third of the lease it renews its session. Events are hints that make it fast: from time to
-// time it also reads where it stands, which alone would be enough.
+// Every third of the lease it renews its session. Events are hints that make it fast: after some
+// renewals it also reads its place, which alone would be enough.
 class WaitingCampaign final : public OpenCampaign {
  public:
   WaitingCampaign(Campaign campaign, CampaignPatience patience)
@@ -145,7 +145,7 @@ class WaitingCampaign final : public OpenCampaign {
   Term term_when_standing_;
   std::shared_ptr<const tenure::Event> latest_election_;
   bool lost_place_ = false;
-  SteadyTime next_look_;
+  int renewals_until_look_ = 0;
 };
 
 // Tries again and again; nobody queues for a set. A vacancy makes it sooner.

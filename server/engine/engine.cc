@@ -104,7 +104,7 @@ Result<void> Engine::AdmitRead() const {
 
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::string trace) {
   if (RefusedWhileClosed(done)) return;
-  Done<Answer> once_kept = OnceKept(command, std::move(done), wanted);
+  Done<Answer> once_kept = OnceKept(command, std::move(done));
   commands_.Submit(std::move(command), std::move(once_kept), std::move(wanted), std::move(trace));
 }
 
@@ -181,20 +181,19 @@ void Engine::ReconcileElection(const ElectionName& name, Done<Answer> done) {
   Submit(Reconcile{name, {}}, std::move(done));
 }
 
-Engine::Done<Answer> Engine::OnceKept(const Command& command, Done<Answer> done,
-                                      const Wanted& wanted) {
+Engine::Done<Answer> Engine::OnceKept(const Command& command, Done<Answer> done) {
   const auto* campaign = std::get_if<Campaign>(&command);
   const auto* set = std::get_if<CampaignForAll>(&command);
   if (campaign == nullptr && set == nullptr) return done;
   const SessionId& session = campaign != nullptr ? campaign->session : set->session;
   const Principal& principal = campaign != nullptr ? campaign->principal : set->principal;
-  return [this, session, principal, done = std::move(done), wanted](Result<Answer> answer) {
+  return [this, session, principal, done = std::move(done)](Result<Answer> answer) {
     if (!answer) return done(std::move(answer));
     const auto once_renewed = [done, answer = *std::move(answer)](const Result<Session>& kept) {
       done(kept.map([&](const Session& it) { return AsKept(answer, it); }));
     };
     if (const auto renewed = keeper_.RenewNow(session, principal)) return once_renewed(*renewed);
-    keeper_.Renew(session, principal, once_renewed, wanted);
+    keeper_.Renew(session, principal, once_renewed, nullptr);
   };
 }
 

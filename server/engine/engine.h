@@ -97,8 +97,8 @@ class Engine {
   [[nodiscard]] std::optional<Result<Session>> RenewNow(const SessionId& session,
                                                         const Principal& owner);
   // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.
-  // A renewal that is no longer wanted moves no session to this replica; it is dropped, and its
-  // `done` with it.
+  // If nobody waits for it any more, a session does not move to this replica, and `done` is not
+  // called.
   void Renew(const SessionId& session, Principal owner, Done<Session> done,
              Wanted wanted = nullptr);
   // Ends a session for its owner, and gives up all its seats and places before it answers. Error:
@@ -180,9 +180,9 @@ class Engine {
     return closed.has_value();
   }
   void ReconcileElection(const ElectionName& name, Done<Answer> done);
-  // A campaign that was answered renews its session, which has to be kept here for that.
-  [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done,
-                                      const Wanted& wanted);
+  // A campaign that was answered renews its session, which has to be kept here for that. Also if
+  // nobody waits for the answer any more: with it, an abandoned candidacy is withdrawn.
+  [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done);
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
   Scheduler& scheduler_;

@@ -52,8 +52,8 @@ TEST_F(DeparturesTest, ARenewalWhoseCallerIsGoneMovesNoSession) {
   EXPECT_EQ(b_.metrics.adoptions.Value(), 1);
 }
 
-// If each beat had to know all that leave, none would be made.
-TEST_F(DeparturesTest, BeatsAreGoodHoweverManySessionsLeave) {
+// If a beat was refused until all departures are known, none would be made.
+TEST_F(DeparturesTest, BeatsStayGoodWhileSessionsLeave) {
   Open();
   int left = 0;
   a_.store.After([&](const std::string& call) {
@@ -84,7 +84,7 @@ TEST_F(DeparturesTest, AHomeThatCannotReadThemNeitherServesNorBeats) {
       << "the other one has declared it dead";
 }
 
-TEST_F(DeparturesTest, AHomeThatHasMissedSomeBeginsAgain) {
+TEST_F(DeparturesTest, AGapInTheDeparturesEndsTheIncarnation) {
   Open();
   Leaves(0);
   Leaves(1);

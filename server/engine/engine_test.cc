@@ -970,6 +970,22 @@ TEST_F(EngineTest, APlaceIsTheSeatAPositionOrNeither) {
   EXPECT_FALSE(place_of("nobody", true).waiting);
 }
 
+TEST_F(EngineTest, APlaceIsReadWithAndWithoutItsPositionInOneBatch) {
+  for (const char* name : {"a", "b"}) (void)a_.Do(Stand("orders", name));
+  const Reply<Place> plain;
+  const Reply<Place> positioned;
+
+  a_.engine.ReadPlace({{"orders"}, Id("b")}, false, plain);
+  a_.engine.ReadPlace({{"orders"}, Id("b")}, true, positioned);
+  a_.Run();
+
+  EXPECT_TRUE(plain.get()->waiting);
+  EXPECT_TRUE(positioned.get()->waiting);
+  EXPECT_EQ(positioned.get()->position, 1u);
+  ASSERT_TRUE(positioned.get()->election);
+  EXPECT_EQ(positioned.get()->election->election.leader->session, Id("a"));
+}
+
 TEST_F(EngineTest, WhoIsElectedWhileItsPlaceIsReadHasOne) {
   Replica& b = world_.Start();
   for (const char* name : {"a", "b"}) (void)a_.Do(Stand("orders", name));

@@ -192,7 +192,8 @@ std::optional<SteadyTime> HomeKeeper::ReadDepartures() {
       return AfterFailure();
     }
     if (page->empty() || page->front().number != known + 1) {
-      return EndIncarnation("what has left it is not known any more");
+      metrics_.beats_refused.Increment();
+      return EndIncarnation("the list of sessions that have left it has a gap");
     }
     state_.Departed(*page);
   }
@@ -237,6 +238,7 @@ SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
   }
   ReleaseWaiting(false);
   const auto report = store_.Beat({.home = write.home});  // number 0: changes nothing
+  SetFault(report ? std::nullopt : std::optional(report.error()));
   if (report) return AfterRefusal(write, OwnRow::Judge(write, false, report->own));
   state_.OnRefused(write);
   return scheduler_.Now() + kIntervalAfterFailure;

@@ -50,7 +50,7 @@ class HomeKeeper {
   // A call that renews a session has arrived. It waits while the beat is not good, and while
   // another transaction has locked the session. Errors: kSessionNotFound, kSessionEnded,
   // kOverloaded, kStoreUnavailable.
-  // One that is no longer wanted moves no session here; it is dropped, and its `done` with it.
+  // If nobody waits for it any more, a session does not move here, and `done` is not called.
   void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done, Wanted wanted);
 
   // Refuses renewals from now on with kDraining, and declares this replica dead as soon as that is

@@ -85,8 +85,8 @@ std::vector<QueueView> HomeKeeper::Queues() const {
   return {view("waiting_renewals", &waiting_), view("adoptions", &to_adopt_)};
 }
 
-// Clients that are not answered in time ask another replica. If their old calls were adopted all
-// the same, sessions would leave where they have just arrived, and renewals be late again.
+// A client that is not answered in time asks another replica. Adopting for the call that it has
+// left would take the session away from the replica that serves it now.
 void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
   std::erase_if(batch, [](const Pending& it) { return !it.IsWanted(); });
   if (batch.empty()) return;

@@ -212,7 +212,9 @@ Reads::After Reads::RunPlaces(std::vector<PendingPlace> batch) {
   const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
   std::set<ElectionName> names;
   for (const PendingPlace& pending : batch) {
-    if (!in_queue.contains(pending.key)) names.insert(pending.key.election);
+    if (pending.with_position || !in_queue.contains(pending.key)) {
+      names.insert(pending.key.election);
+    }
   }
   const auto views = store_.ReadElections({names.begin(), names.end()});
   if (!views) return FailAll(std::move(batch), views.error());
@@ -220,12 +222,10 @@ Reads::After Reads::RunPlaces(std::vector<PendingPlace> batch) {
     Place place;
     const auto position = positions->find(pending.key);
     place.position = position == positions->end() ? 0 : position->second;
-    place.waiting = in_queue.contains(pending.key);
     const auto view = views->find(pending.key.election);
-    if (!place.waiting && view != views->end()) {
-      place.election = view->second;
-      place.waiting = place.position > 0;
-    }
+    if (view != views->end()) place.election = view->second;
+    place.waiting = pending.with_position ? place.election && place.position > 0
+                                          : in_queue.contains(pending.key);
     pending.done(std::move(place));
   }
   for (const auto& [name, view] : *views) FillIfVacant(view);

@@ -28,7 +28,7 @@ namespace tenure::engine {
 
 // A session's place in an election, as it was read.
 struct Place {
-  // Nothing: it waits, and its position was not asked for; or nobody has ever stood there.
+  // There if the position was asked for or the session does not wait, and the election exists.
   std::optional<ElectionView> election;
   bool waiting = false;
   uint64_t position = 0;  // if asked for

@@ -305,9 +305,9 @@ TEST_P(AdministrationTest, ADeletedElectionContinuesInAHigherTerm) {
   Observer observer(B(), Election("e"));
   observer.WaitUntilOpen();
   const auto leader = Stand(A(), {"e", "leader"});
-  const auto waiter = Stand(B(), {"e", "waiter"});
+  const auto waiter = Stand(B(), {"e", "waiter", "", "", 0ms, 3s});
   WaitingCampaign waiting(B(), {"e", "", IdOf(waiter)});
-  WaitingCampaign also_waiting(A(), {"e", "impatient"});
+  WaitingCampaign also_waiting(A(), {"e", "impatient", "", "", 0ms, 3s});
   ASSERT_TRUE(Eventually([&] { return Describe(A(), "e").election().candidates() == 2; }));
   KeepAliveStream stream(B(), {IdOf(leader)});
   stream.WaitForRenewal();
