@@ -137,6 +137,8 @@ class Engine {
 
   // Hands the sessions over to other replicas, before their calls are asked to leave.
   void Drain() { keeper_.Drain(); }
+  // Another replica has come: beats at once, which shows it.
+  void FindPeers() { keeper_.BeatSoon(); }
   // Whether they are handed over.
   [[nodiscard]] bool retired() const { return keeper_.retired(); }
 

@@ -82,6 +82,16 @@ TEST_F(HomeMetricsTest, ABeatThatTheDatabaseRefusesIsCounted) {
   EXPECT_EQ(a_.metrics.beats_refused.Value(), 1);
 }
 
+TEST_F(HomeMetricsTest, AReplicaThatComesIsFoundByABeatAtOnce) {
+  const double beats = a_.metrics.beats_good.Value();
+  a_.engine.FindPeers();
+  world_.Advance(10ms);
+  EXPECT_EQ(a_.metrics.beats_good.Value(), beats + 1);
+
+  world_.Advance(900ms);
+  EXPECT_EQ(a_.metrics.beats_good.Value(), beats + 1);
+}
+
 TEST_F(HomeMetricsTest, BeatsAreWithheldWhileEndsAreLate) {
   (void)a_.Do(Stand("orders", "a", 5s));
   a_.store.FailNext(1'000, "Transact");

@@ -47,10 +47,6 @@ Result<void> HomeKeeper::Join() {
 
 void HomeKeeper::Start() {
   next_sweep_ = scheduler_.Now() + kSweepInterval;
-  {
-    const MutexLock lock(mutex_);
-    writing_ = true;
-  }
   Write();
 }
 
@@ -82,11 +78,13 @@ Result<void> HomeKeeper::BeginIncarnation() {
 
 void HomeKeeper::Drain() {
   draining_ = true;
-  {
-    const MutexLock lock(mutex_);
-    next_beat_ = scheduler_.Now();
-  }
-  Wake();
+  BeatSoon();
+}
+
+void HomeKeeper::BeatSoon() {
+  const MutexLock lock(mutex_);
+  beat_soon_ = true;
+  WakeLocked();
 }
 
 // --- The writer ---
@@ -115,7 +113,7 @@ void HomeKeeper::Write() {
         const auto end = to_adopt_.begin() + static_cast<ptrdiff_t>(count);
         std::move(to_adopt_.begin(), end, std::back_inserter(batch));
         to_adopt_.erase(to_adopt_.begin(), end);
-      } else if (now < next_beat_) {
+      } else if (now < next_beat_ && !std::exchange(beat_soon_, false)) {
         writing_ = false;
         planned_beat_ = scheduler_.PostAt(Work::kRenewals, next_beat_, [this] { Wake(); });
         return;

@@ -53,6 +53,8 @@ class HomeKeeper {
   // If nobody waits for it any more, a session does not move here, and `done` is not called.
   void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done, Wanted wanted);
 
+  // Beats at once, or after what it is writing.
+  void BeatSoon();
   // Refuses renewals from now on with kDraining, and declares this replica dead as soon as that is
   // safe: then its sessions move to others at the cost of one row each.
   void Drain();
@@ -130,7 +132,8 @@ class HomeKeeper {
   mutable Mutex mutex_;
   std::vector<Pending> waiting_ TENURE_GUARDED_BY(mutex_);  // for a good beat
   std::vector<Pending> to_adopt_ TENURE_GUARDED_BY(mutex_);
-  bool writing_ TENURE_GUARDED_BY(mutex_) = false;
+  bool writing_ TENURE_GUARDED_BY(mutex_) = true;  // also before it has started
+  bool beat_soon_ TENURE_GUARDED_BY(mutex_) = false;
   SteadyTime next_beat_ TENURE_GUARDED_BY(mutex_);
   std::optional<Scheduler::Plan> planned_beat_ TENURE_GUARDED_BY(mutex_);
   std::optional<Scheduler::Plan> planned_ends_ TENURE_GUARDED_BY(mutex_);

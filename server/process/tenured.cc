@@ -302,7 +302,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   engine::Engine engine(**store, scheduler, metrics, options);
   const auto service_id = [&] { return engine.service_id(); };
   (*access)->Serve(service_id);
-  replicas.Serve(service_id);
+  replicas.Serve(service_id, [&] { engine.FindPeers(); });
   rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(), service_id,
                    {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });

@@ -95,6 +95,7 @@ grpc::ServerWriteReactor<replicas::FollowResponse>* ReplicaService::Follow(
     metrics_.followers.Set(static_cast<double>(followers_.size()));
   }
   Compare(*request);
+  on_follower_();
   return follower.get();
 }
 

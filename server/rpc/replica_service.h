@@ -26,8 +26,12 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   ReplicaService(Metrics& metrics, std::string id, SharedSettings settings)
       : metrics_(metrics), id_(std::move(id)), others_(std::move(settings)) {}
 
-  // Followers of another service than this one are refused. Before the server starts.
-  void Serve(std::function<std::string()> service_id) { service_id_ = std::move(service_id); }
+  // Followers of another service than this one are refused. `on_follower` is called when one has
+  // been accepted. Before the server starts.
+  void Serve(std::function<std::string()> service_id, std::function<void()> on_follower) {
+    service_id_ = std::move(service_id);
+    on_follower_ = std::move(on_follower);
+  }
 
   [[nodiscard]] const std::string& id() const { return id_; }
 
@@ -50,6 +54,7 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   const std::string id_;
   OtherSettings others_;
   std::function<std::string()> service_id_ = [] { return std::string(); };
+  std::function<void()> on_follower_ = [] {};
 
   Mutex mutex_;
   bool draining_ TENURE_GUARDED_BY(mutex_) = false;
