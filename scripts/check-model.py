@@ -104,14 +104,14 @@ HOMES = Model(
     file="homes.pml",
     must_hold=[
         ("a session ends by silence or as an orphan only once its client believes no more",
-         "H=2 LEASE=2"),
+         "H=2 LEASE=2 READ_AT_ONCE"),
         ("the same, with renewals at two replicas at a time", "CALLS=2"),
-        ("the same, with replicas that drain", "DRAINS"),
-        ("an end by somebody else is known to the home by its next beat", "OPERATOR"),
+        ("the same, with replicas that drain", "DRAINS READ_AT_ONCE"),
+        ("an end by somebody else is known to the home before its next beat counts", "OPERATOR"),
         ("nothing ends if only the database fails, however long, and the client reaches a replica afterwards", OUTAGES),
         ("once nothing fails, the session of a client that is gone ends within H and a lease, even if a Campaign that "
          "it had given up opens it", "PROGRESS LEASE=2"),
-        ("the same, with replicas that drain: within two H, two leases and a beat", "PROGRESS DRAINS"),
+        ("the same, with replicas that drain: within two H, two leases and a beat", "PROGRESS DRAINS READ_AT_ONCE"),
     ],
     weak_rules={
         "ANSWER_WITHOUT_BEAT": ("a replica answers although its beat is not good", ""),
@@ -119,7 +119,9 @@ HOMES = Model(
         "BEAT_WITHOUT_MARGIN": ("a beat is good for longer than others wait", ""),
         "LEASE_WITHOUT_MARGIN": ("the client trusts the whole lease", ""),
         "LEASE_FROM_REPLY": ("a lease is counted from when the answer comes", ""),
-        "BEAT_IGNORES_DEPARTURES": ("a beat does not ask for departures", ""),
+        "BEAT_IGNORES_DEPARTURES": ("a beat counts at once, although departures that it has shown are not read", ""),
+        "BEAT_FROM_READING": ("a beat that has shown departures is good from when these are known", ""),
+        "BEAT_WHILE_READING": ("a reading of departures makes a beat good that was sent later", ""),
         "UNDONE_ADOPTION": ("an answer makes a replica keep a session that has left it meanwhile", ""),
         "ADOPTION_IS_BEAT": ("an adoption counts as a beat", ""),
         "ADOPTION_UNNUMBERED": ("an adoption does not change the beat of the row", ""),
@@ -144,10 +146,10 @@ HOMES = Model(
         "GRANT_BY_DEPARTURES": ("a grant compares departures, and not whether the session has ended", "OPERATOR"),
     },
     covering=[
-        "DRAINS H=0",
+        "DRAINS READ_AT_ONCE H=0",
         "OPERATOR H=0",
         "CALLS=2 H=0",
-        "PROGRESS DRAINS H=0",
+        "PROGRESS DRAINS READ_AT_ONCE H=0",
         OUTAGES,
     ],
 )

@@ -4,7 +4,7 @@
  *
  * Every step is atomic: one transaction, one event at a replica or at the client, or one tick. Steps come in any order,
  * so a replica that does nothing for a while is a paused one. Numbers are relative: of a beat only matters whether it
- * has changed, of `departures` whether its replica knows them, and of `moves` whether it is still the row's.
+ * has changed, of `departures` whether its replica knows what they are, and of `moves` whether it is still the row's.
  *
  * A request that is executed at once, and whose answer comes later or never, stands for one that is late, too: what a
  * replica may do counts from before it asked. Only requests that were given up and are executed later, or never, are
@@ -14,6 +14,7 @@
  *   H=n LEASE=n       how many ticks a row may stay unchanged, and how many a lease lasts
  *   SLOTS=n RUNNING=n rows of `homes` at a time, and how many processes run at a time
  *   CALLS=n           renewals under way at a time
+ *   READ_AT_ONCE      a reading of departures is answered at once, which makes the search smaller
  *   DRAINS            replicas drain
  *   OPERATOR          an operator ends the session
  *   OUTAGES IDLE=n    nothing fails but the database, again and again; the client renews after n ticks at the latest
@@ -76,7 +77,6 @@ byte believable;
 
 /* The rows of homes: one per incarnation. A slot is used again once nothing points to its row. */
 bit dead[SLOTS];
-bit unread[SLOTS]; /* `departures` is not what its replica knows */
 
 /* How long others have to wait before they may declare it dead, or, if it is, before its sessions are orphans. */
 byte quiet[SLOTS];
@@ -91,6 +91,10 @@ byte process[SLOTS];
 
 byte good[SLOTS]; /* how long its beat is good */
 
+/* If its last beat has shown departures that it does not know yet: one more than how long that beat would be good if it
+ * knew them now. */
+byte owed[SLOTS];
+
 /* What it knows of the session. */
 #define NOTHING 0
 #define CURRENT 1 /* the row says so, too */
@@ -98,6 +102,7 @@ byte good[SLOTS]; /* how long its beat is good */
 #define LEFT 3    /* another has adopted the session since, or it was revoked */
 #define TOLD 4    /* and the answer that says so is under way */
 #define UNDONE 5  /* and has come before the answer that it undoes */
+#define UNNOTED 6 /* as LEFT, but its row was dead by then, so there is no departure to read */
 byte keeps[SLOTS];
 byte silence[SLOTS]; /* how long, by its service clock, it waits for a sign of life */
 
@@ -114,14 +119,11 @@ byte reply[SLOTS];
 byte late[SLOTS];  /* what was given up, and may yet be done */
 bit ending[SLOTS]; /* an END with the row's `moves` is on its way, or will be sent again */
 
-/* The reading of `departed`. */
-#define ANSWERED 1
-#define ANSWERED_BEFORE_MORE 2
-byte reading[SLOTS];
+bit reading[SLOTS]; /* the answer to a reading of `departed` is on its way */
 
 #ifdef WEAK_BEAT_FROM_REPLY
 #define BEATS_TAKE_TIME
-bit beaten[SLOTS];
+byte beaten[SLOTS]; /* 2: the answer shows departures */
 #endif
 
 #ifdef DRAINS
@@ -228,7 +230,6 @@ inline ForgetRow(r) {
   :: process[r] == GONE && dead[r] && (session != OPEN || home != r) ->
     process[r] = FREE;
     dead[r] = 0;
-    unread[r] = 0;
     late[r] = NONE;
     ending[r] = 0;
     quiet[r] = 0
@@ -259,16 +260,10 @@ inline CountOnlyCurrent(r) {
   silence[r] = (CountsSilence(r) -> silence[r] : 0)
 }
 
-/* Somebody else takes the session from r, or ends it. */
+/* Another replica takes the session from r, or somebody ends it. The departure matters only if r knows the session. */
 inline Depart(r) {
-  if
-  :: !dead[r] ->
-    unread[r] = 1;
-    reading[r] = (reading[r] == ANSWERED -> ANSWERED_BEFORE_MORE : reading[r])
-  :: else
-  fi;
-  keeps[r] = ((keeps[r] == CURRENT || keeps[r] == STALE) -> LEFT : keeps[r]);
-  reply[r] = ((reply[r] == CURRENT || reply[r] == STALE) -> LEFT : reply[r]);
+  keeps[r] = ((keeps[r] == CURRENT || keeps[r] == STALE) -> (dead[r] -> UNNOTED : LEFT) : keeps[r]);
+  reply[r] = ((reply[r] == CURRENT || reply[r] == STALE) -> (dead[r] -> UNNOTED : LEFT) : reply[r]);
   CountOnlyCurrent(r);
   EndIsVoid(r)
 }
@@ -381,11 +376,11 @@ inline DeclareDead(r) {
   LateIsVoid(r);
   quiet[r] = ORPHANED_AFTER;
   if
-  :: good[r] == 0 -> /* it never beats again, so what it keeps it never answers */
+  :: good[r] == 0 && owed[r] <= 1 -> /* it never beats again, so what it keeps it never answers */
     keeps[r] = NOTHING;
     silence[r] = 0;
-    unread[r] = 0;
-    reading[r] = NONE
+    owed[r] = 0;
+    reading[r] = 0
   :: else
   fi;
   ForgetRow(r)
@@ -411,11 +406,12 @@ inline LetRide(r, whether) {
 inline Stop(r) {
   process[r] = GONE;
   good[r] = 0;
+  owed[r] = 0;
   keeps[r] = NOTHING;
   silence[r] = 0;
   asked[r] = NONE;
   reply[r] = NOTHING;
-  reading[r] = NONE;
+  reading[r] = 0;
 #ifdef BEATS_TAKE_TIME
   beaten[r] = 0;
 #endif
@@ -508,7 +504,7 @@ inline TakeReply(r) {
   :: IsUndone(r) || process[r] == DRAINING
   :: else ->
     printf("replica %d: keeps the session\n", r);
-    keeps[r] = (reply[r] == UNDONE -> LEFT : reply[r]);
+    keeps[r] = reply[r];
     silence[r] = (asked[r] == OPENING -> LEASE : Grace(r) + LEASE);
     CountOnlyCurrent(r);
     if
@@ -519,23 +515,45 @@ inline TakeReply(r) {
   ForgetAsked(r)
 }
 
-inline HearOfBeat(r) {
+inline BecomeGood(r, ticks) {
   printf("replica %d: its beat is good\n", r);
+  good[r] = ticks
+}
+
+/* Its row has a departure that it does not know, of a session that it keeps, or will keep by an answer under way. */
+#define HasLeft(what) (what == LEFT || what == TOLD)
+#define Unread(r) (HasLeft(keeps[r]) || HasLeft(reply[r]))
+
+/* The answer shows departures. If some of them are unread, the beat counts only once they are known. */
+inline HearOfBeat(r, departures) {
 #ifdef DRAINS
   settle[r] = (settle[r] == UNSURE -> H : settle[r]);
 #endif
-  good[r] = GOOD
+  if
+  :: departures ->
+    printf("replica %d: its beat shows departures\n", r);
+    owed[r] = GOOD + 1;
+#ifdef WEAK_BEAT_IGNORES_DEPARTURES
+    BecomeGood(r, GOOD)
+#endif
+  :: else -> BecomeGood(r, GOOD)
+  fi
 }
 
+#ifdef WEAK_BEAT_FROM_READING
+#define Owed(r) GOOD
+#else
+#define Owed(r) (owed[r] - 1)
+#endif
+
 inline ReadDeparted(r) {
-  reading[r] = ANSWERED;
+  reading[r] = 1;
   keeps[r] = (keeps[r] == LEFT -> TOLD : keeps[r]);
   reply[r] = (reply[r] == LEFT -> TOLD : reply[r])
 }
 
 inline HearOfDeparted(r) {
-  unread[r] = (reading[r] == ANSWERED_BEFORE_MORE);
-  reading[r] = NONE;
+  reading[r] = 0;
   reply[r] = (reply[r] == TOLD -> UNDONE : reply[r]);
   if
   :: keeps[r] == TOLD ->
@@ -543,7 +561,12 @@ inline HearOfDeparted(r) {
     keeps[r] = NOTHING;
     silence[r] = 0
   :: else
-  fi
+  fi;
+  if
+  :: Owed(r) > good[r] -> BecomeGood(r, Owed(r))
+  :: else
+  fi;
+  owed[r] = 0
 }
 
 #ifdef WEAK_ANSWER_WITHOUT_BEAT
@@ -551,10 +574,10 @@ inline HearOfDeparted(r) {
 #else
 #define IsGood(r) (good[r] > 0)
 #endif
-#ifdef WEAK_BEAT_IGNORES_DEPARTURES
-#define KnowsDepartures(r) true
+#ifdef WEAK_BEAT_WHILE_READING
+#define KnowsWhatBeatsShowed(r) true
 #else
-#define KnowsDepartures(r) (!unread[r])
+#define KnowsWhatBeatsShowed(r) (owed[r] == 0)
 #endif
 #ifdef WEAK_SWEEP_KEEPS_THE_ENDING
 #define IsEnding(r) false
@@ -562,7 +585,7 @@ inline HearOfDeparted(r) {
 #define IsEnding(r) ending[r]
 #endif
 #ifdef WEAK_GRANT_BY_DEPARTURES
-#define GrantIsCommitted(r) (!unread[r])
+#define GrantIsCommitted(r) (!Unread(r))
 #else
 #define GrantIsCommitted(r) (session == OPEN)
 #endif
@@ -587,7 +610,8 @@ inline HearOfDeparted(r) {
 #define BEATS_IN_TIME false
 #endif
 #define BeatsInTime(r) (BEATS_IN_TIME && Runs(r) && good[r] < GOOD && !EndsAreOverdue(r))
-#define MayBeat(r) (MayWrite(r) && KnowsDepartures(r) && !EndsAreOverdue(r))
+#define MayBeat(r) (MayWrite(r) && KnowsWhatBeatsShowed(r) && !EndsAreOverdue(r))
+#define NeedsBeat(r) (MayBeat(r) && (good[r] < GOOD || Unread(r)))
 #ifdef WEAK_NO_SWEEP
 #define SWEEPS false
 #else
@@ -597,7 +621,8 @@ inline HearOfDeparted(r) {
   && session == OPEN && home == r)
 #define IsSilent(r) (Serves(r) && CountsSilence(r) && silence[r] == 0 && good[r] > 0)
 
-#define MayReadDeparted(r) (CanRead && Runs(r) && !dead[r] && unread[r] && reading[r] == NONE)
+/* If its row is dead, and it does not know, a reading can still make its last beat good. */
+#define MayReadDeparted(r) (CanRead && Runs(r) && owed[r] > dead[r] && !reading[r])
 
 #ifdef OUTAGES
 /* Not the last one. */
@@ -611,25 +636,28 @@ inline HearOfDeparted(r) {
 proctype Beats(byte r) {
   do
 #ifdef BEATS_TAKE_TIME
-  :: STEP { MayBeat(r) -> WriteRow(r); beaten[r] = 1;
+  :: STEP { MayBeat(r) -> WriteRow(r); beaten[r] = 1 + Unread(r);
       printf("the database: replica %d beats\n", r) }
-  :: STEP { beaten[r] -> beaten[r] = 0; HearOfBeat(r) }
+  :: STEP { beaten[r] -> HearOfBeat(r, beaten[r] == 2); beaten[r] = 0 }
 #else
-  :: STEP { MayBeat(r) && !(IsCalm && good[r] == GOOD) ->
+  :: STEP { MayBeat(r) && (!IsCalm || NeedsBeat(r)) ->
       printf("the database: replica %d beats\n", r);
-      WriteRow(r); HearOfBeat(r) }
+      WriteRow(r); HearOfBeat(r, Unread(r)) }
 #endif
   /* Also a beat whose answer is lost. */
   :: STEP { !IsCalm && MayWrite(r) -> printf("the database: replica %d adopts another session\n", r);
 #ifdef WEAK_ADOPTION_IS_BEAT
-      HearOfBeat(r);
+      BecomeGood(r, GOOD);
 #endif
       WriteRow(r) }
 
-  /* Its beat has found a departure. */
+  /* Its beat has shown departures. A reading whose answer is lost is one that begins later. */
+#ifdef READ_AT_ONCE
+  :: STEP { MayReadDeparted(r) -> ReadDeparted(r); HearOfDeparted(r) }
+#else
   :: STEP { MayReadDeparted(r) -> ReadDeparted(r) }
-  :: STEP { reading[r] != NONE -> HearOfDeparted(r) }
-  :: STEP { MayLose && reading[r] != NONE -> reading[r] = NONE }
+  :: STEP { reading[r] -> HearOfDeparted(r) }
+#endif
 
   /* This incarnation is over. The next one has another row. */
   :: STEP { CanRead && Runs(r) && dead[r] -> printf("replica %d: hears that it is dead, and stops\n", r); Stop(r) }
@@ -805,6 +833,7 @@ inline PassAt(r) {
   :: else
   fi;
   Watching(r);
+  owed[r] = (owed[r] > 1 -> owed[r] - 1 : owed[r]);
 #ifdef DRAINS
   settle[r] = ((settle[r] > 0 && settle[r] != UNSURE) -> settle[r] - 1 : settle[r]);
 #endif
@@ -821,8 +850,8 @@ inline PassFor(k) {
 }
 
 /* In calm times, all that is due is done before the next tick. */
-#define IsDueAnyway(r) (asked[r] != NONE || (CanWrite && late[r] != NONE) || reading[r] != NONE || MayReadDeparted(r) \
-  || (CanRead && Runs(r) && dead[r]) || (MayBeat(r) && good[r] < GOOD) || IsSilent(r) \
+#define IsDueAnyway(r) (asked[r] != NONE || (CanWrite && late[r] != NONE) || reading[r] || MayReadDeparted(r) \
+  || (CanRead && Runs(r) && dead[r]) || NeedsBeat(r) || IsSilent(r) \
   || (CanWrite && ending[r] && !EndsFail(r) && session == OPEN) || MayDeclareDead(r) || (MayEndOrphan(r) && home == r))
 
 /* Others may have seen a row only just now. */
@@ -850,7 +879,7 @@ proctype Outages() {
 #else
 #define DrainIsDue(r) false
 #endif
-#define IsDue(r) (IsDueAnyway(r) || DrainIsDue(r) || keeps[r] > CURRENT || (Runs(r) && unread[r]) || MaySweep(r))
+#define IsDue(r) (IsDueAnyway(r) || DrainIsDue(r) || keeps[r] > CURRENT || MaySweep(r))
 #define HasNotEnded (session == NEW || session == OPEN)
 #define CanPass (!calm || !HasNotEnded || (!IsDue(0) && !IsDue(1) && at[0] == NOWHERE))
 #define Helps(r) (Serves(r) && !dead[r])
@@ -974,6 +1003,12 @@ active proctype Situations() {
       printf("SEEN: a replica hears first that a session has left it, and then that it had it\n") }
   :: STEP { keeps[0] == STALE && trust > 0 ->
       printf("SEEN: the home has adopted its own session once more, and does not know\n") }
+  :: STEP { owed[0] > 1 && good[0] == 0 && keeps[0] == LEFT && at[0] == 0 ->
+      printf("SEEN: a former home has beaten, and a renewal waits until departures are read\n") }
+#ifndef READ_AT_ONCE
+  :: STEP { owed[0] > 1 && good[0] == 0 && reading[0] && keeps[0] == LEFT && home == 1 ->
+      printf("SEEN: a session leaves after the reading that makes a beat good, and before its answer\n") }
+#endif
 #ifdef DRAINS
   :: STEP { settle[1] > 0 && home == 1 && keeps[0] == LEFT && good[0] > 0 ->
       printf("SEEN: a drain waits while the former home of its session answers\n") }
