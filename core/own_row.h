@@ -64,8 +64,8 @@ class OwnRow {
   // Acknowledged, as a beat. `now` is no earlier than the reply. REQUIRES: every departure that the
   // reply shows is known.
   void OnBeat(const Write& write, HomeTime now);
-  // Acknowledged, but no beat: an adoption, which does not show departures, or a beat of which some
-  // are not known. Clears doubt, and nothing else.
+  // Acknowledged, but the beat is not good for longer: the write was an adoption, or a beat that
+  // showed departures which the replica has yet to read. Clears doubt, and nothing else.
   void OnNumbered(const Write& write);
   // Its reply was lost, so it may have been made, or may yet be: its number is in doubt.
   void OnUnknown(const Write& /*write*/) {}

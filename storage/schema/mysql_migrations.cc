@@ -481,7 +481,7 @@ constexpr const char* kHomesAlone[] = {
 constexpr Migration kMigrations[] = {
     {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
     {6, kOrigin},     {7, kLineage},  {8, kFences},         {9, kIncumbents}, {10, kReplicas},
-    {11, {}},  // a procedure of which version 15 has the next one
+    {11, {}},  // created a procedure that version 15 replaces
     {12, kTenants},   {13, kFence},   {14, kHomes},         {15, kHomesAlone}};
 
 }  // namespace
