@@ -139,10 +139,18 @@ std::string AreAsRemembered(const Items& sessions, SessionOf session) {
                      kComparedOfSession, rows);
 }
 
+std::string Stands(HomeId home, uint64_t acknowledged) {
+  return fmt::format("id = {} AND dead = 0 AND beat >= {}", Literal(home), acknowledged);
+}
+
+std::string NumberHome(HomeId home, uint64_t number, uint64_t acknowledged) {
+  return fmt::format("UPDATE homes SET beat = {0} WHERE {1} AND beat < {0}", number,
+                     Stands(home, acknowledged));
+}
+
 // Fails with kStale unless the witness is true, and keeps it so until the transaction has ended.
 std::vector<std::string> Prove(const HomeWitness& witness, bool writes) {
-  const std::string stands =
-      fmt::format("id = {} AND dead = 0 AND beat >= {}", witness.home.value, witness.acknowledged);
+  const std::string stands = Stands(witness.home, witness.acknowledged);
   // With another number of rows the difference is no unsigned number.
   if (!witness.number && !writes) {
     return {
@@ -151,8 +159,7 @@ std::vector<std::string> Prove(const HomeWitness& witness, bool writes) {
                     stands)};
   }
   const std::string write =
-      witness.number ? fmt::format("UPDATE homes SET beat = {0} WHERE {1} AND beat < {0}",
-                                   *witness.number, stands)
+      witness.number ? NumberHome(witness.home, *witness.number, witness.acknowledged)
                      : fmt::format("UPDATE homes SET witnessed = witnessed + 1 WHERE {}", stands);
   return {write, "SELECT CAST(ROW_COUNT() AS UNSIGNED) - 1"};
 }
@@ -661,9 +668,7 @@ std::string BeginHome(const HomeRow& home) {
 }
 
 std::string Beat(const BeatOrder& order) {
-  return fmt::format(
-      "UPDATE homes SET beat = {0} WHERE id = {1} AND dead = 0 AND beat >= {2} AND beat < {0}",
-      order.number, Literal(order.home), order.acknowledged);
+  return NumberHome(order.home, order.number, order.acknowledged);
 }
 
 // The index by_home is read from one home to the next, not session by session: MySQL and MariaDB do
