@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace tenure::rpc {
@@ -15,6 +16,7 @@ using ::testing::ElementsAre;
 class ReplicaServiceTest : public ::testing::Test {
  protected:
   ReplicaServiceTest() {
+    service_.Serve([] { return std::string(); }, [this] { ++announced_; });
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -65,11 +67,18 @@ class ReplicaServiceTest : public ::testing::Test {
   std::vector<uint64_t> Read() { return first_->Read(); }
 
   Metrics metrics_;
+  std::atomic<int> announced_ = 0;  // followers
   ReplicaService service_{metrics_, "the id", {}};
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<replicas::ReplicaService::Stub> stub_;
   std::unique_ptr<Stream> first_;
 };
+
+TEST_F(ReplicaServiceTest, AFollowerIsAnnounced) {
+  ASSERT_FALSE(Read().empty());
+
+  EXPECT_EQ(announced_, 1);
+}
 
 TEST_F(ReplicaServiceTest, CommitsDuringAHeldBackWriteArriveAfterIt) {
   Commit(1, 5);
