@@ -75,13 +75,18 @@ def watch_calls(calls: Calls) -> None:
 
 
 def hook() -> None:
-    """When gRPC has been used. What is registered later than gRPC's own hooks runs before them:
-    they stop threads that closing a channel needs.
+    """When gRPC has been used. Hooks that are registered later than gRPC's own run before them in
+    the parent, as gRPC's stop threads that closing a channel needs; and after them in the child,
+    as gRPC's close every channel that they find.
     """
     global _hooked
     if not _hooked and hasattr(os, "register_at_fork"):
         _hooked = True
-        os.register_at_fork(before=_before_fork, after_in_parent=lambda: calling.release())
+        os.register_at_fork(
+            before=_before_fork,
+            after_in_parent=lambda: calling.release(),
+            after_in_child=_after_fork,
+        )
 
 
 def _before_fork() -> None:
@@ -130,5 +135,10 @@ def _after_fork() -> None:
         one.after_fork()
 
 
+def _after_fork_unless_hooked() -> None:
+    if not _hooked:
+        _after_fork()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_after_fork_unless_hooked)

@@ -326,6 +326,28 @@ def test_a_cache_goes_on_in_a_forked_child(
     assert new_child(program).ask("knows") == "knows"
 
 
+# gRPC registers its hooks with the first channel, and so after this one.
+COUNTS_THREADS = """
+import os, threading, tenure
+threads = []
+os.register_at_fork(after_in_child=lambda: threads.append(threading.active_count()))
+cache = tenure.LeaderCache({endpoint!r}, "orders", on_change=lambda *change: None)
+cache.wait_until_ready()
+if os.fork() == 0:
+    print(*threads, threading.active_count() > 1, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_no_thread_begins_in_a_child_before_grpc_has_dealt_with_the_fork(
+    service, new_child, monkeypatch
+):
+    monkeypatch.delenv("GRPC_ENABLE_FORK_SUPPORT")
+
+    assert new_child(COUNTS_THREADS.format(endpoint=service.endpoint)).next() == "1 True"
+
+
 def test_what_stands_in_the_parent_has_ended_in_the_child(elector):
     candidacy = elector.stand("orders")
     seat = candidacy.wait(PATIENCE)
