@@ -8,12 +8,15 @@
 namespace tenure::mysql {
 namespace {
 
+// Of a server that may be written to.
+void TakePartition(const Row& row, Partitions& partitions) {
+  AddPartition(row, partitions);
+  Connection::CheckWritable(row[3]);
+}
+
 Partitions ToPartitions(const Rows& rows) {
   Partitions partitions;
-  for (const Row& row : rows) {
-    AddPartition(row, partitions);
-    Connection::CheckWritable(row[3]);
-  }
+  for (const Row& row : rows) TakePartition(row, partitions);
   return partitions;
 }
 
@@ -80,13 +83,16 @@ Result<Partitions> MySqlStore::ReadPartitions() { return Read(query::kPartitions
 
 Result<Attendance> MySqlStore::ReadAttendance(HomeId home) {
   return runner_.Run([&](Pool::Loan& loan) {
-    const std::vector<Rows> results =
-        loan.connection().Run({query::UnsettledSessions(Attendance::kUnsettledMax),
-                               query::kPartitions, query::FindHome(home)});
+    const Rows rows =
+        loan.connection().Run({query::Attendance(home, Attendance::kUnsettledMax)})[0];
     Attendance attendance;
-    for (const Row& row : results[0]) attendance.unsettled.insert(ToId(row));
-    attendance.partitions = ToPartitions(results[1]);
-    attendance.own = First(ConvertAll(results[2], ToHomeRow));
+    for (const Row& row : rows) {
+      switch (row.Unsigned(query::kKindColumn)) {
+        case query::kPartitionRow: TakePartition(row, attendance.partitions); break;
+        case query::kHomeRow: attendance.own = ToHomeRow(row); break;
+        default: attendance.unsettled.insert(Id(row, query::kUnsettledColumn));
+      }
+    }
     return attendance;
   });
 }

@@ -585,8 +585,12 @@ std::string ViewElections(const std::vector<ElectionName>& names) {
   return ElectionViews(fmt::format("e.name IN ({})", Literals(names)));
 }
 
-std::string UnsettledSessions(size_t limit) {
-  return fmt::format("SELECT id FROM sessions WHERE state = 1 LIMIT {}", limit);
+std::string Attendance(HomeId home, size_t unsettled_max) {
+  return fmt::format(
+      "SELECT lane, position, epoch, @@global.read_only, 0, '', '', {} FROM lanes UNION ALL"
+      " SELECT {}, {} FROM homes h WHERE h.id = {} UNION ALL"
+      " (SELECT 0, 0, 0, 0, 0, id, '', {} FROM sessions WHERE state = 1 LIMIT {})",
+      kPartitionRow, kHomeColumns, kHomeRow, Literal(home), kUnsettledRow, unsettled_max);
 }
 
 std::string ListElections(std::string_view prefix, std::string_view after, size_t limit) {
