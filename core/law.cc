@@ -144,17 +144,19 @@ struct Inheritance {
   std::optional<Ticket> ticket;  // the earliest
 };
 
-// From those that stand here and live, and were opened by the same identity. A paused election
-// keeps its leader.
+// From those that stand here and live, and were opened by the same identity. All are older than a
+// session that is only being opened (`heir` is null), whatever the clock said when they were. A
+// paused election keeps its leader.
 Inheritance FindInheritance(TransactionState& transaction, const ElectionState& state,
-                            const SessionId& heir, const std::string& candidate,
-                            const std::string& identity, DbTime opened_at) {
+                            const Campaign& command, const Session* heir,
+                            const std::string& candidate) {
   Inheritance inheritance;
+  const std::string& identity = heir ? heir->identity : command.principal.identity;
   const auto inherits_from = [&](const auto& older) {
-    if (older.candidate != candidate || older.session == heir) return false;
+    if (older.candidate != candidate || older.session == command.session) return false;
     Session* session = Find(transaction, older.session);
-    if (session == nullptr || !session->Alive()) return false;
-    if (session->opened_at > opened_at || session->identity != identity) return false;
+    if (session == nullptr || !session->Alive() || session->identity != identity) return false;
+    if (heir && session->opened_at > heir->opened_at) return false;
     inheritance.from.push_back(older.session);
     return true;
   };
@@ -196,9 +198,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
       session ? session->lease_ttl : LeaseTtlAsked(election, *command.opening, limits);
   Inheritance inheritance;
   if (command.supersede) {
-    inheritance = FindInheritance(transaction, state, command.session, candidate,
-                                  session ? session->identity : command.principal.identity,
-                                  session ? session->opened_at : transaction.now);
+    inheritance = FindInheritance(transaction, state, command, session, candidate);
   }
   const bool inherits_seat =
       inheritance.seat && IsOpenTo(transaction, state, candidate, command.priority);

@@ -96,6 +96,15 @@ TEST(SupersedeTest, TheOlderSessionDoesNotEndTheNewer) {
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 
+// The clock was set back since, or another node's clock is ahead.
+TEST(SupersedeTest, ASessionThatIsBeingOpenedIsTheNewestWhateverTheClockSays) {
+  auto transaction = Given(LedBy("a", Term{7}), OpenedAt("a", kNow + 1h));
+
+  EXPECT_THAT(Do(transaction, SupersedingBy("a/2")), AnswersElected());
+
+  EXPECT_THAT(transaction, IsLedBy("a/2", Term{8}));
+}
+
 TEST(SupersedeTest, TheLeaderEndsItsOlderWaitingSessions) {
   auto transaction = Given(LedBy("a/2", Term{7}), Waiting("a/1"), Waiting("b"));
 
