@@ -14,7 +14,8 @@ class OneServer final : public Databases {
  public:
   explicit OneServer(const std::string& small_disk)
       : server_(DatabaseServer::Engine::kMariaDb, Host(), small_disk) {
-    server_.StartWithSettableClock();
+    server_.SetClock(std::chrono::seconds(0));
+    server_.Start();
   }
 
   [[nodiscard]] size_t size() const override { return 1; }

@@ -105,7 +105,7 @@ Heal KillConnections(World& world, Random&) {
 
 Heal SetClock(World& world, Random& random) {
   constexpr std::array<std::chrono::seconds, 4> kSteps = {-3600s, -5s, 5s, 3600s};
-  const DatabaseServer& server = world.databases().server(0);
+  DatabaseServer& server = world.databases().server(0);
   server.SetClock(kSteps.at(AnyOf(kSteps.size(), random)));
   return [&server] { server.SetClock(0s); };
 }

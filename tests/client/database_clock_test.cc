@@ -11,7 +11,8 @@ using ::testing::StartsWith;
 class DatabaseClockTest : public ::testing::Test {
  protected:
   DatabaseClockTest() {
-    database_.StartWithSettableClock();
+    database_.SetClock(0s);
+    database_.Start();
     const std::string url = database_.FreshDatabase("tenure");
     for (auto& server : servers_) server = std::make_unique<Tenured>(url);
   }

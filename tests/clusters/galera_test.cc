@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tenure/observer.h"
+#include "tests/client/elector_fixture.h"
 #include "tests/clusters/terms.h"
 #include "tests/support/contention.h"
 #include "tests/support/galera.h"
@@ -14,7 +15,9 @@
 namespace tenure::testing {
 namespace {
 
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -23,7 +26,10 @@ class GaleraTest : public ::testing::Test {
   static void SetUpTestSuite() { galera_ = std::make_unique<Galera>(); }
   static void TearDownTestSuite() { galera_.reset(); }
 
-  void SetUp() override { galera_->server(0).FreshDatabase("tenure"); }
+  void SetUp() override {
+    galera_->WaitUntilWhole();
+    galera_->server(0).FreshDatabase("tenure");
+  }
 
   static std::unique_ptr<Galera> galera_;
 };
@@ -88,6 +94,50 @@ TEST_F(GaleraTest, AKilledNodeLosesNothing) {
   EXPECT_EQ(galera_->server(0).Ask("SET wsrep_sync_wait = 1; SELECT term FROM tenure.elections"),
             "15");
   EXPECT_THAT(a.process().Errors(), Not(HasSubstr("lost commits")));
+}
+
+// A replica that loses its node goes on with one whose clock differs. Until the others have given
+// the node up, nobody can renew: leaders stop, and lead on in the next term.
+TEST_F(GaleraTest, NoSeatChangesHandsOnNodesWhoseClocksDiffer) {
+  constexpr size_t kSeats = 10;
+  for (size_t i = 0; i < 2; ++i) {
+    const auto seconds = [&](size_t node) {
+      return std::stoll(galera_->server(node).Ask("SELECT UNIX_TIMESTAMP()"));
+    };
+    ASSERT_THAT(seconds(i + 1) - seconds(i), Ge(59));
+  }
+  Tenured a(galera_->Url("tenure", 0));
+  Tenured b(galera_->Url("tenure", 1));
+  const auto new_client = [&](const std::string& candidate) {
+    return Client(
+        {.endpoints = a.endpoint() + "," + b.endpoint(), .candidate = candidate, .lease_ttl = 3s});
+  };
+  const Client first = new_client("first");
+  const Client second = new_client("second");
+  std::vector<Diary> leading(kSeats);
+  std::vector<Diary> waiting(kSeats);
+  std::vector<std::unique_ptr<Elector>> electors;
+  for (size_t i = 0; i < kSeats; ++i) {
+    const std::string seat = "seat " + std::to_string(i);
+    electors.push_back(std::make_unique<Elector>(first, leading[i].Options(seat)));
+    leading[i].WaitFor("elected 1");
+    electors.push_back(std::make_unique<Elector>(second, waiting[i].Options(seat)));
+  }
+
+  Terms terms;
+  for (const size_t node : {0, 1, 2}) {
+    galera_->server(node).Kill();
+    terms.Take(a);
+    terms.Take(b);
+    galera_->Rejoin(node);
+    galera_->WaitUntilWhole();
+  }
+
+  for (size_t i = 0; i < kSeats; ++i) {
+    const std::string seat = "seat " + std::to_string(i);
+    EXPECT_TRUE(Eventually([&] { return Leader(a, seat).leader().candidate() == "first"; }));
+    EXPECT_THAT(waiting[i].Lines(), IsEmpty());
+  }
 }
 
 }  // namespace

@@ -99,13 +99,8 @@ void DatabaseServer::RestartWith(std::vector<std::string> flags) {
   StartWith(std::move(flags));
 }
 
-void DatabaseServer::StartWithSettableClock() {
+void DatabaseServer::SetClock(std::chrono::seconds ahead) {
   settable_clock_ = true;
-  SetClock(std::chrono::seconds(0));
-  Start();
-}
-
-void DatabaseServer::SetClock(std::chrono::seconds ahead) const {
   const auto path = folder_.path() / "clock";
   std::ofstream(path.string() + ".new") << std::showpos << ahead.count() << "\n";
   std::filesystem::rename(path.string() + ".new", path);

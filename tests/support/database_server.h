@@ -34,10 +34,9 @@ class DatabaseServer {
   void RestartWith(std::vector<std::string> flags);
   // From the next start on, it runs there, on the same port and data.
   void MoveTo(Host host) { host_ = std::move(host); }
-  // The same, and its clock, but not its monotonic one, shows what SetClock says from then on.
-  // REQUIRES: MariaDB.
-  void StartWithSettableClock();
-  void SetClock(std::chrono::seconds ahead) const;
+  // Its clock, but not its monotonic one, is ahead of this machine's from now on.
+  // REQUIRES: MariaDB, and the first time, it is not running.
+  void SetClock(std::chrono::seconds ahead);
   // Writes a file into its folder, and returns the path that the server knows it by.
   std::string WriteFile(const std::string& name, const std::string& content) const;
   // The path of its socket.

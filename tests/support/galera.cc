@@ -17,6 +17,7 @@ Galera::Galera(const std::vector<Host>& hosts) {
     std::ranges::generate(ports_.at(i), FreePort);
     nodes_.push_back(
         std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMariaDb, hosts.at(i)));
+    server(i).SetClock(std::chrono::minutes(i));
   }
   for (size_t i = 0; i < kNodes; ++i) {
     std::vector<std::string> flags = FlagsOf(i);

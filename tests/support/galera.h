@@ -1,4 +1,5 @@
-// Three nodes of a Galera cluster of MariaDB, on loopback if nobody names other hosts.
+// Three nodes of a Galera cluster of MariaDB, on loopback if nobody names other hosts. The clock of
+// each is a minute ahead of the one before.
 #pragma once
 
 #include <array>
