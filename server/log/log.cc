@@ -8,12 +8,17 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "core/invisible.h"
 
 namespace tenure {
 namespace {
+
+constexpr auto kStopPatience = std::chrono::seconds(1);
 
 std::atomic<LogFormat> format = LogFormat::kText;  // set before there are other threads
 
@@ -94,7 +99,14 @@ void StartLog(const LogOptions& options) {
   spdlog::flush_every(std::chrono::seconds(1));
 }
 
-void StopLog() { spdlog::shutdown(); }
+bool StopLog() {
+  const auto stopped = std::make_shared<std::promise<void>>();
+  std::thread([stopped] {
+    spdlog::shutdown();
+    stopped->set_value();
+  }).detach();
+  return stopped->get_future().wait_for(kStopPatience) == std::future_status::ready;
+}
 
 void LogInfo(std::string_view message, LogFields fields) {
   Write(spdlog::level::info, message, fields);

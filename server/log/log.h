@@ -26,9 +26,11 @@ struct LogOptions {
   spdlog::level::level_enum level = spdlog::level::info;
 };
 
-// Once, before the first line, and after the last one.
+// Once, before the first line.
 void StartLog(const LogOptions& options);
-void StopLog();
+// Once, after the last line. False if lines are left that nobody takes within a second, as from a
+// full pipe: the thread that writes them does not end, so only std::_Exit ends the process.
+[[nodiscard]] bool StopLog();
 
 // Texts, whole numbers and seconds. Empty texts are left out.
 struct LogField {

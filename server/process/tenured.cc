@@ -368,7 +368,7 @@ int Main(int argc, char** argv) {
   ServiceManager service_manager;
   const int exit_code = Run(*config, service_manager, signals);
   GiveBackLibraryLogs();
-  StopLog();
+  if (!StopLog()) std::_Exit(exit_code);
   return exit_code;
 }
 

@@ -1,4 +1,8 @@
 // What a running server logs: one line for each change of leadership, and never a secret.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -83,6 +87,22 @@ TEST(LogLevelTest, LowerLevelsAreNotLogged) {
   EXPECT_EQ(server.Terminate(), 0);
 
   EXPECT_EQ(server.process().Errors(), "");
+}
+
+// Such as `tenured 2>&1 | less`, while the pager waits for a key.
+TEST(LogPipeTest, AReplicaServesAndStopsAlthoughNobodyReadsItsLog) {
+  const TempDir folder;
+  const std::string path = folder.path() / "log";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int pipe = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  while (write(pipe, "x", 1) == 1) continue;
+  Tenured server("sqlite::memory:", {}, true,
+                 {.enter = {"sh", "-c", "exec \"$@\" 2>\"$0\"", path}});
+
+  EXPECT_EQ(Campaign(server, {.election = "e", .candidate = "a"}).elected().term(), 1U);
+  EXPECT_EQ(server.Terminate(), 0);
+
+  close(pipe);
 }
 
 }  // namespace
