@@ -143,7 +143,7 @@ TEST_P(MigrationContract, TablesOfOthersAreForeignUntilThereIsASchema) {
 }
 
 TEST_P(MigrationContract, ATableOfAnotherApplicationWithANameOfOursIsInTheWay) {
-  Query("CREATE TABLE schema_version (version VARCHAR(10), description VARCHAR(10))");
+  Query("CREATE TABLE schema_version (version VARCHAR(10) PRIMARY KEY, description VARCHAR(10))");
   Query("INSERT INTO schema_version VALUES ('12', 'another')");
   Query("CREATE TABLE Sessions (id INTEGER)");
 
