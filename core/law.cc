@@ -144,9 +144,9 @@ struct Inheritance {
   std::optional<Ticket> ticket;  // the earliest
 };
 
-// From those that stand here and live, and were opened by the same identity. All are older than a
-// session that is only being opened (`heir` is null), whatever the clock said when they were. A
-// paused election keeps its leader.
+// From those that stand here and live, and were opened by the same identity. A session that this
+// command opens (`heir` is null) is newer than all others, whatever the clock says. A paused
+// election keeps its leader.
 Inheritance FindInheritance(TransactionState& transaction, const ElectionState& state,
                             const Campaign& command, const Session* heir,
                             const std::string& candidate) {

@@ -28,8 +28,8 @@ struct LogOptions {
 
 // Once, before the first line.
 void StartLog(const LogOptions& options);
-// Once, after the last line. False if lines are left that nobody takes within a second, as from a
-// full pipe: the thread that writes them does not end, so only std::_Exit ends the process.
+// Once, after the last line. Returns false if the log could not be written within a second, as when
+// a pipe is full. Its thread is then still running: end the process with std::_Exit.
 [[nodiscard]] bool StopLog();
 
 // Texts, whole numbers and seconds. Empty texts are left out.

@@ -3,6 +3,8 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <malloc.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -43,8 +45,15 @@ constexpr auto kWatchPause = 200ms;
 constexpr auto kDrainPause = 5ms;
 constexpr auto kMemoryPause = 10s;
 
+constexpr auto kComplaintPatience = 1s;
+
+// Not by std::cerr: if nobody reads standard error, the log's thread may hold its lock for good.
 int Complain(const std::string& what) {
-  std::cerr << "tenured: " << what << std::endl;
+  const std::string line = "tenured: " + what + "\n";
+  pollfd errors{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&errors, 1, std::chrono::milliseconds(kComplaintPatience).count()) > 0) {
+    (void)!write(STDERR_FILENO, line.data(), line.size());
+  }
   return EXIT_FAILURE;
 }
 
@@ -143,7 +152,7 @@ class StoreComplaints {
 int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
   const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
-  std::cout << "tenured: the schema of " << config.store_url << " is up to date\n";
+  std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
   return EXIT_SUCCESS;
 }
 
@@ -163,7 +172,7 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   if (!begun) return Complain(begun.error().message);
   std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
             << bumped->to << "; raised " << bumped->elections << " elections, ended "
-            << bumped->sessions << " sessions\n";
+            << bumped->sessions << " sessions" << std::endl;
   return EXIT_SUCCESS;
 }
 

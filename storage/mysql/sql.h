@@ -151,8 +151,8 @@ inline constexpr int kNotNull = 1048;
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
 [[nodiscard]] std::string Feed(int partition, uint64_t after, uint64_t until);
 inline constexpr char kPartitions[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
-// Of three kinds, which kKindColumn tells: those of kPartitions, the home's as of ToHomeRow, and
-// sessions with their id in kUnsettledColumn.
+// Three kinds of rows, distinguished by kKindColumn: those of kPartitions, the home's as of
+// ToHomeRow, and sessions with their id in kUnsettledColumn.
 inline constexpr size_t kKindColumn = 7;
 inline constexpr int kPartitionRow = 0;
 inline constexpr int kHomeRow = 1;

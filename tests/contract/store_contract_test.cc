@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <future>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -13,6 +14,7 @@ namespace tenure::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -433,7 +435,7 @@ TEST_P(StoreContract, SeatsAreReadInPages) {
 
 TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow) {
   const SessionId settled = NewSessionId();
-  const SessionId ended = NewSessionId();
+  const SessionId ended = SessionId::FromHex(std::string(28, 'a') + "2000").value();
   Stand("e", NewSessionId(), "a");
   Stand("f", settled, "b");
   Stand("g", ended, "c");
@@ -441,10 +443,12 @@ TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow
   Run(Reconcile{{"f"}, settled});
   ASSERT_TRUE(store_->MarkSettled({settled}));
   End(ended, Cause::kExpired);
-  const HomeRow home{.id = {7}, .beat = 3, .good_for = 3s, .peer = {std::string(16, 'p'), "a:1"}};
+  constexpr HomeId kLargest{std::numeric_limits<int64_t>::max()};
+  const HomeRow home{
+      .id = kLargest, .beat = (1ULL << 60) + 1, .good_for = 3s, .peer = {"p\0 "s, "a:1"}};
   ASSERT_TRUE(store_->BeginHome(home).value());
 
-  const auto attendance = store_->ReadAttendance({7}).value();
+  const auto attendance = store_->ReadAttendance(kLargest).value();
 
   EXPECT_THAT(attendance.unsettled, ElementsAre(ended));
   EXPECT_EQ(attendance.own, home);

@@ -50,7 +50,7 @@ class Server {
     replicas_.Drain();
     (*server_)->Shutdown(std::chrono::system_clock::now());
     scheduler_.Stop();
-    StopLog();
+    (void)StopLog();
   }
 
   [[nodiscard]] int port() const { return port_; }

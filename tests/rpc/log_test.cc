@@ -89,20 +89,47 @@ TEST(LogLevelTest, LowerLevelsAreNotLogged) {
   EXPECT_EQ(server.process().Errors(), "");
 }
 
-// Such as `tenured 2>&1 | less`, while the pager waits for a key.
-TEST(LogPipeTest, AReplicaServesAndStopsAlthoughNobodyReadsItsLog) {
-  const TempDir folder;
-  const std::string path = folder.path() / "log";
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const int pipe = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  while (write(pipe, "x", 1) == 1) continue;
-  Tenured server("sqlite::memory:", {}, true,
-                 {.enter = {"sh", "-c", "exec \"$@\" 2>\"$0\"", path}});
+// Standard error is a full pipe that nobody reads, as of `tenured 2>&1 | less` while the pager
+// waits for a key.
+class LogPipeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    pipe_ = open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(pipe_, 0);
+    while (write(pipe_, "x", 1) == 1) continue;
+  }
+  void TearDown() override { close(pipe_); }
+
+  [[nodiscard]] Host Unread() const {
+    return {.enter = {"sh", "-c", "exec \"$@\" 2>\"$0\"", path_}};
+  }
+
+  const TempDir folder_;
+  const std::string path_ = folder_.path() / "log";
+  int pipe_ = -1;
+};
+
+TEST_F(LogPipeTest, AReplicaServesAndStops) {
+  Tenured server("sqlite::memory:", {}, true, Unread());
 
   EXPECT_EQ(Campaign(server, {.election = "e", .candidate = "a"}).elected().term(), 1U);
   EXPECT_EQ(server.Terminate(), 0);
+}
 
-  close(pipe);
+TEST_F(LogPipeTest, AReplicaThatCannotServeEnds) {
+  Process server(
+      Unread().CommandLine({Program("tenured"), "--store", "sqlite:/no/such/folder/db"}));
+
+  EXPECT_EQ(server.Wait(), 1);
+}
+
+TEST_F(LogPipeTest, ACommandPrintsItsResult) {
+  Process migrate(Unread().CommandLine(
+      {Program("tenured"), "migrate", "--store", "sqlite:" + (folder_.path() / "db").string()}));
+
+  EXPECT_EQ(migrate.Wait(), 0);
+  EXPECT_THAT(migrate.Output(), HasSubstr("is up to date"));
 }
 
 }  // namespace
