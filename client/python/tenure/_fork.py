@@ -39,7 +39,14 @@ _THREADS = {  # of gRPC's core, as Linux names them
 
 class Forkable(Protocol):
     def after_fork(self) -> None:
-        """In the child, where no other thread exists; any lock may be held and never released."""
+        """In the child, where no other thread exists; any lock may be held and never released.
+        Must not use gRPC, which has not dealt with the fork yet.
+        """
+
+
+class Resumable(Protocol):
+    def resume(self) -> None:
+        """In the child, after gRPC's own hooks, which close every channel that they find."""
 
 
 class Channel(Protocol):
@@ -53,6 +60,7 @@ class Calls(Protocol):
 
 
 _known: weakref.WeakSet[Forkable] = weakref.WeakSet()
+_resumable: weakref.WeakSet[Resumable] = weakref.WeakSet()
 _channels: weakref.WeakSet[Channel] = weakref.WeakSet()
 _calls: weakref.WeakSet[Calls] = weakref.WeakSet()
 _hooked = False
@@ -66,6 +74,10 @@ def watch(one: Forkable) -> None:
     _known.add(one)
 
 
+def watch_resumable(one: Resumable) -> None:
+    _resumable.add(one)
+
+
 def watch_channel(channel: Channel) -> None:
     _channels.add(channel)
 
@@ -76,17 +88,16 @@ def watch_calls(calls: Calls) -> None:
 
 def hook() -> None:
     """When gRPC has been used. Hooks that are registered later than gRPC's own run before them in
-    the parent, as gRPC's stop threads that closing a channel needs; and after them in the child,
-    as gRPC's close every channel that they find.
+    the parent, as gRPC's stop threads that closing a channel needs; and after them in the child.
     """
     global _hooked
     if not _hooked and hasattr(os, "register_at_fork"):
-        _hooked = True
         os.register_at_fork(
             before=_before_fork,
             after_in_parent=lambda: calling.release(),
-            after_in_child=_after_fork,
+            after_in_child=_resume,
         )
+        _hooked = True
 
 
 def _before_fork() -> None:
@@ -133,12 +144,14 @@ def _after_fork() -> None:
     calling = threading.RLock()
     for one in list(_known):
         one.after_fork()
-
-
-def _after_fork_unless_hooked() -> None:
     if not _hooked:
-        _after_fork()
+        _resume()
+
+
+def _resume() -> None:
+    for one in list(_resumable):
+        one.resume()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_unless_hooked)
+    os.register_at_fork(after_in_child=_after_fork)

@@ -90,13 +90,17 @@ class LeaderCache:
         )
         self._observer: Optional[Observer] = self._new_observer()
         _fork.watch(self)
+        if on_change or on_failed:
+            _fork.watch_resumable(self)
 
     def after_fork(self) -> None:
         """For tenure itself: the parent's observer is not in the child."""
         self._changed = threading.Condition()
         self._observer = None
-        if self._on_change or self._on_failed:
-            self._observe()
+
+    def resume(self) -> None:
+        """For tenure itself: callbacks go on in the child without being asked."""
+        self._observe()
 
     def _observe(self) -> None:
         """Goes on in this process, if it was forked since."""

@@ -328,13 +328,16 @@ def test_a_cache_goes_on_in_a_forked_child(
 
 # gRPC registers its hooks with the first channel, and so after this one.
 COUNTS_THREADS = """
-import os, threading, tenure
+import os, threading
+register, hooks = os.register_at_fork, []
+os.register_at_fork = lambda **given: (register(**given), hooks.append(given["after_in_child"]))
+import tenure
 threads = []
-os.register_at_fork(after_in_child=lambda: threads.append(threading.active_count()))
+register(after_in_child=lambda: threads.append(threading.active_count()))
 cache = tenure.LeaderCache({endpoint!r}, "orders", on_change=lambda *change: None)
 cache.wait_until_ready()
 if os.fork() == 0:
-    print(*threads, threading.active_count() > 1, flush=True)
+    print(*threads, threading.active_count() > 1, hooks[-1].__module__, flush=True)
     os._exit(0)
 os.wait()
 """
@@ -345,7 +348,9 @@ def test_no_thread_begins_in_a_child_before_grpc_has_dealt_with_the_fork(
 ):
     monkeypatch.delenv("GRPC_ENABLE_FORK_SUPPORT")
 
-    assert new_child(COUNTS_THREADS.format(endpoint=service.endpoint)).next() == "1 True"
+    child = new_child(COUNTS_THREADS.format(endpoint=service.endpoint))
+
+    assert child.next() == "1 True tenure._fork"
 
 
 def test_what_stands_in_the_parent_has_ended_in_the_child(elector):
