@@ -58,8 +58,8 @@ class HomeKeeper {
   // Refuses renewals from now on with kDraining, and declares this replica dead as soon as that is
   // safe: then its sessions move to others at the cost of one row each.
   void Drain();
-  // Whether it has declared itself dead.
-  [[nodiscard]] bool retired() const { return retired_; }
+  // Whether it has declared itself dead, or has no home to declare dead.
+  [[nodiscard]] bool retired() const { return retired_ || !state_.witness(); }
 
   [[nodiscard]] std::vector<QueueView> Queues() const;
 

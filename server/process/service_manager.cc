@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "server/log/log.h"
 
@@ -62,7 +63,7 @@ void ServiceManager::Ping(engine::SteadyTime now, std::chrono::nanoseconds stall
 }
 
 // Never waits: a service manager that does not read must not hold up elections.
-bool ServiceManager::Send(const std::string& message) const {
+bool ServiceManager::Send(const std::string& message) {
   if (socket_.empty()) return true;
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const size_t size = std::min(socket_.size(), sizeof address.sun_path);
@@ -72,7 +73,8 @@ bool ServiceManager::Send(const std::string& message) const {
   const auto sent = sendto(descriptor, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                            reinterpret_cast<const sockaddr*>(&address),
                            static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + size));
-  if (sent < 0) {
+  const bool reached = std::exchange(reached_, sent >= 0);
+  if (sent < 0 && reached) {
     LogWarning("cannot reach the service manager",
                {{"socket", socket_}, {"error", std::strerror(errno)}});
   }

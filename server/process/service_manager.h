@@ -29,11 +29,12 @@ class ServiceManager {
   void Ping(engine::SteadyTime now, std::chrono::nanoseconds stalled);
 
  private:
-  // False if it could not be sent: the next Ping or Status tries again.
-  bool Send(const std::string& message) const;
+  // False if it could not be sent: the next Ping or Status tries again. Logged when it begins.
+  bool Send(const std::string& message);
 
   const std::string socket_;
   const std::chrono::microseconds watchdog_;  // zero: nobody watches
+  bool reached_ = true;                       // by the last message
   bool ready_pending_ = false;
   std::string status_;
   engine::SteadyTime next_ping_;

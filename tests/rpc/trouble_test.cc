@@ -542,5 +542,15 @@ TEST_F(LonelyTest, PasswordsComeFromTheEnvironmentOrAFile) {
   EXPECT_THAT(without.errors, HasSubstr("1045"));
 }
 
+TEST(DrainTest, AReplicaThatNeverReachedItsDatabaseEndsAtOnce) {
+  Tenured server("mysql://t@127.0.0.1:" + std::to_string(FreePort()) + "/tenure",
+                 {"--drain-timeout", "1h"}, false);
+  ASSERT_TRUE(Eventually([&] {
+    return server.process().Errors().find("the store cannot be used yet") != std::string::npos;
+  }));
+
+  EXPECT_EQ(server.Terminate(), 0);
+}
+
 }  // namespace
 }  // namespace tenure::testing
