@@ -1,7 +1,11 @@
 #include "command_line/standard_output.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iostream>
 
@@ -10,6 +14,7 @@ namespace {
 
 // The first error; 0: none.
 constexpr int kUnknown = -1;
+constexpr std::chrono::milliseconds kErrorPatience{1000};
 std::atomic<int> failure = 0;
 
 }  // namespace
@@ -28,6 +33,15 @@ std::string FaultOfOutput() {
   if (failure == 0) return "";
   if (failure == kUnknown) return "cannot write the output";
   return std::string("cannot write the output: ") + std::strerror(failure);
+}
+
+void WriteError(std::string line) {
+  FlushOutput();
+  line += '\n';
+  pollfd errors{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&errors, 1, kErrorPatience.count()) > 0) {
+    (void)!write(STDERR_FILENO, line.data(), line.size());
+  }
 }
 
 }  // namespace tenure

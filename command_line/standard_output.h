@@ -1,5 +1,5 @@
-// Standard output, and what to do if it cannot be written: a full disk, or a pipe that nobody
-// reads. REQUIRES: SIGPIPE is ignored. Thread-safe.
+// Standard output and standard error, and what to do if they cannot be written: a full disk, or a
+// pipe that nobody reads. REQUIRES: SIGPIPE is ignored. Thread-safe.
 #pragma once
 
 #include <string>
@@ -12,5 +12,10 @@ void FlushOutput();
 [[nodiscard]] bool OutputFailed();
 // Why, as a sentence; empty if all was written.
 [[nodiscard]] std::string FaultOfOutput();
+
+// Writes a line to standard error, after what was written to standard output. Drops it if nobody
+// has read there for a second. Not by std::cerr, whose lock a thread that waits for a reader may
+// hold for good.
+void WriteError(std::string line);
 
 }  // namespace tenure

@@ -39,9 +39,7 @@ int Output::Close(int exit_code) {
   return kExitError;
 }
 
-void Output::Complain(const std::string& what) {
-  std::cerr << "tenure: " << Printable(what) << std::endl;
-}
+void Output::Complain(const std::string& what) { WriteError("tenure: " + Printable(what)); }
 
 int Output::Complain(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);

@@ -3,8 +3,6 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <malloc.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -45,15 +43,8 @@ constexpr auto kWatchPause = 200ms;
 constexpr auto kDrainPause = 5ms;
 constexpr auto kMemoryPause = 10s;
 
-constexpr auto kComplaintPatience = 1s;
-
-// Not by std::cerr: if nobody reads standard error, the log's thread may hold its lock for good.
 int Complain(const std::string& what) {
-  const std::string line = "tenured: " + what + "\n";
-  pollfd errors{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&errors, 1, std::chrono::milliseconds(kComplaintPatience).count()) > 0) {
-    (void)!write(STDERR_FILENO, line.data(), line.size());
-  }
+  WriteError("tenured: " + what);
   return EXIT_FAILURE;
 }
 

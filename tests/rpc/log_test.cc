@@ -124,6 +124,15 @@ TEST_F(LogPipeTest, AReplicaThatCannotServeEnds) {
   EXPECT_EQ(server.Wait(), 1);
 }
 
+TEST_F(LogPipeTest, TenureRunRunsItsCommand) {
+  const Tenured server("sqlite::memory:");
+  Process run(Unread().CommandLine(
+      {Program("tenure"), "--endpoint", server.endpoint(), "run", "e", "--", "echo", "it runs"}));
+
+  EXPECT_EQ(run.Wait(), 0);
+  EXPECT_EQ(run.Output(), "it runs\n");
+}
+
 TEST_F(LogPipeTest, ACommandPrintsItsResult) {
   Process migrate(Unread().CommandLine(
       {Program("tenured"), "migrate", "--store", "sqlite:" + (folder_.path() / "db").string()}));
