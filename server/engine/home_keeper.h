@@ -59,7 +59,7 @@ class HomeKeeper {
   // safe: then its sessions move to others at the cost of one row each.
   void Drain();
   // Whether it has declared itself dead, or has no home to declare dead.
-  [[nodiscard]] bool retired() const { return retired_ || !state_.witness(); }
+  [[nodiscard]] bool retired() const { return !state_.witness(); }
 
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
@@ -141,8 +141,8 @@ class HomeKeeper {
   bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
   std::optional<Error> fault_ TENURE_GUARDED_BY(mutex_);
   std::atomic<bool> draining_ = false;
-  std::atomic<bool> retired_ = false;
   // For the writer.
+  bool retired_ = false;
   uint64_t departures_ = 0;  // of the own row, as the last beat has shown
   SteadyTime adopted_at_;    // by the clock of homes
   bool adoption_in_doubt_ = false;

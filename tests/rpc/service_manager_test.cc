@@ -99,6 +99,8 @@ TEST_F(ServiceManagerTest, TheServiceManagerNeedNotListen) {
   }));
   server->Signal(SIGTERM);
   EXPECT_EQ(server->Wait(), 0);
+  const std::string log = server->Errors();
+  EXPECT_EQ(log.find("service manager"), log.rfind("service manager")) << log << "said once";
 }
 
 }  // namespace
