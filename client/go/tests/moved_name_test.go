@@ -35,29 +35,11 @@ func (n *movedName) mounting(program string) []string {
 	return append(command, "sh", "-c", `mount --bind "$0" /etc/hosts && exec "$1"`, n.hosts, program)
 }
 
-func freePortOn(t *testing.T, addresses ...string) string {
-	t.Helper()
-	for {
-		_, port, err := net.SplitHostPort(freeAddress(t))
-		must(t, err)
-		free := true
-		for _, address := range addresses {
-			listener, err := net.Listen("tcp", net.JoinHostPort(address, port))
-			if free = err == nil; !free {
-				break
-			}
-			listener.Close()
-		}
-		if free {
-			return port
-		}
-	}
-}
-
 // The replicas of one name move, one after the other, as pods do in a rolling restart.
 func TestNoSeatIsLostWhileTheNameLeadsToAHealthyReplica(t *testing.T) {
-	addresses := []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"}
-	port := freePortOn(t, addresses...)
+	addresses := []string{network + "2", network + "3", network + "4", network + "5"}
+	_, port, err := net.SplitHostPort(freeAddress())
+	must(t, err)
 	store := filepath.Join(t.TempDir(), "tenure.db")
 	replica := func(address string) *service {
 		return startReplicaAt(t, net.JoinHostPort(address, port), store)

@@ -115,10 +115,10 @@ func TestTheReadmesProgramsDoWhatItSays(t *testing.T) {
 		}
 	})
 	t.Run("a fenced transaction", func(t *testing.T) {
-		port := startMariaDB(t)
-		address := "root@tcp(127.0.0.1:" + port + ")/"
+		mariadb := startMariaDB(t)
+		address := "root@tcp(" + mariadb + ")/"
 		database(t, address, "CREATE DATABASE tenure", "CREATE DATABASE shop", "CREATE TABLE shop.sales (term BIGINT)")
-		service := startService(t, "--store", "mysql://root@127.0.0.1:"+port+"/tenure")
+		service := startService(t, "--store", "mysql://root@"+mariadb+"/tenure")
 		said := make(chan spoken, 100)
 		startProgram(t, said, 0, programs[3], service.endpoint, address+"shop")
 		if line := receive(t, "a sale", said).line; line != "sold in term 1" {

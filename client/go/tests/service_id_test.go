@@ -223,7 +223,7 @@ func TestAServiceThatIsReplacedUnderALiveClientIsUsedLongBeforeTheLeaseIsOverAnd
 func oneOfThree(t *testing.T) (wrong *service, endpoints string, startOthers func()) {
 	t.Helper()
 	wrong = startService(t)
-	second, third, store := freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "right.db")
+	second, third, store := freeAddress(), freeAddress(), filepath.Join(t.TempDir(), "right.db")
 	return wrong, strings.Join([]string{wrong.endpoint, second, third}, ","), func() {
 		startReplicaAt(t, second, store)
 		startReplicaAt(t, third, store)

@@ -7,11 +7,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -42,15 +43,16 @@ func program(t testing.TB, name string) string {
 	return absolute
 }
 
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
+// Only this process listens on the addresses that begin so. A port of 127.0.0.1 that is free now may be taken a
+// moment later, by another test or by a connection that goes out.
+var network = fmt.Sprintf("127.%d.%d.", 1+rand.Intn(254), rand.Intn(255))
+
+var host = network + "1"
+
+var lastPort atomic.Int32
+
+// freeAddress answers with another one at each call.
+func freeAddress() string { return fmt.Sprintf("%s:%d", host, 20000+lastPort.Add(1)) }
 
 // service is one tenured.
 type service struct {
@@ -68,12 +70,12 @@ func startService(t testing.TB, flags ...string) *service {
 
 func startReplica(t testing.TB, store string, flags ...string) *service {
 	t.Helper()
-	return startReplicaAt(t, freeAddress(t), store, flags...)
+	return startReplicaAt(t, freeAddress(), store, flags...)
 }
 
 func startReplicaAt(t testing.TB, endpoint, store string, flags ...string) *service {
 	t.Helper()
-	s := &service{t: t, endpoint: endpoint, http: freeAddress(t), store: store, flags: flags}
+	s := &service{t: t, endpoint: endpoint, http: freeAddress(), store: store, flags: flags}
 	s.start()
 	t.Cleanup(s.kill)
 	return s

@@ -16,7 +16,7 @@ import (
 	"tenure/sqlfence"
 )
 
-// startMariaDB answers with its port. The test is left out where there is no MariaDB.
+// startMariaDB answers with its address. The test is left out where there is no MariaDB.
 func startMariaDB(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("mariadbd"); err != nil {
@@ -28,16 +28,17 @@ func startMariaDB(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err, string(output))
 	}
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	address := freeAddress()
+	_, port, err := net.SplitHostPort(address)
 	must(t, err)
 	server := exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+data, "--port="+port,
-		"--socket="+filepath.Join(data, "s"), "--bind-address=127.0.0.1")
+		"--socket="+filepath.Join(data, "s"), "--bind-address="+host)
 	must(t, server.Start())
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
-	return port
+	return address
 }
 
 // database waits until it answers, and sends it these statements.
@@ -54,11 +55,11 @@ func database(t *testing.T, address string, statements ...string) {
 }
 
 func TestGuardedCommitsOnlyWhileItsTermLasts(t *testing.T) {
-	port := startMariaDB(t)
-	database(t, "root@tcp(127.0.0.1:"+port+")/",
+	mariadb := startMariaDB(t)
+	database(t, "root@tcp("+mariadb+")/",
 		"CREATE DATABASE tenure", "CREATE DATABASE shop", "CREATE TABLE shop.sales (term BIGINT)")
-	service := startService(t, "--store", "mysql://root@127.0.0.1:"+port+"/tenure")
-	db, err := sql.Open("mysql", "root@tcp(127.0.0.1:"+port+")/shop")
+	service := startService(t, "--store", "mysql://root@"+mariadb+"/tenure")
+	db, err := sql.Open("mysql", "root@tcp("+mariadb+")/shop")
 	must(t, err)
 	defer db.Close()
 	sales := func() (count int) {

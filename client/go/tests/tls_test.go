@@ -34,7 +34,7 @@ type authority struct {
 }
 
 func newAuthority(t *testing.T) *authority {
-	a := &authority{t: t, folder: t.TempDir(), validUntil: time.Now().Add(time.Hour), addresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	a := &authority{t: t, folder: t.TempDir(), validUntil: time.Now().Add(time.Hour), addresses: []net.IP{net.ParseIP(host)}}
 	a.certificate, a.key = a.issue("ca", true)
 	return a
 }

@@ -106,7 +106,7 @@ func TestWhatKeepsAServiceFromBeingUsedIsSaidOnceWithTheEndpointAndTheReason(t *
 		endpoint, want string
 		tls            *tenure.TLSOptions
 	}{
-		"nobody listens":       {freeAddress(t), "connection refused", nil},
+		"nobody listens":       {freeAddress(), "connection refused", nil},
 		"no such name":         {"nowhere.invalid:7070", "no such host", nil},
 		"tenured's HTTP port":  {withHTTP.http, "it does not speak gRPC (it is an HTTP port)", nil},
 		"an HTTP server":       {listening(t, func(listener net.Listener) error { return http.Serve(listener, nil) }), "it does not speak gRPC (it is an HTTP port)", nil},
@@ -160,8 +160,8 @@ func startSilent(t *testing.T) string {
 }
 
 func TestAServiceWithoutItsDatabaseSaysSo(t *testing.T) {
-	service := &service{t: t, endpoint: freeAddress(t), http: freeAddress(t), store: "unused",
-		flags: []string{"--store", "mysql://root@" + freeAddress(t) + "/tenure"}}
+	service := &service{t: t, endpoint: freeAddress(), http: freeAddress(), store: "unused",
+		flags: []string{"--store", "mysql://root@" + freeAddress() + "/tenure"}}
 	service.launch()
 	t.Cleanup(service.kill)
 	eventually(t, "it listens", func() bool {
@@ -222,7 +222,7 @@ func TestWhatTheServiceRefusesIsSaid(t *testing.T) {
 
 func TestACacheThatIsNotReadyInTimeSaysWhy(t *testing.T) {
 	logger, said := spokenLines()
-	endpoint := freeAddress(t)
+	endpoint := freeAddress()
 	leaders, err := tenure.NewLeaderCache(tenure.LeaderCacheOptions{Endpoints: endpoint, Names: []string{"orders"}, Logger: logger})
 	must(t, err)
 	defer leaders.Close()
@@ -243,12 +243,12 @@ func TestAProgramThatSetsNoLoggerSaysWhatItMustOnStandardErrorAndNothingElse(t *
 	healthpb.RegisterHealthServer(otherService, health.NewServer())
 	t.Cleanup(otherService.Stop)
 	for about, endpoint := range map[string]string{
-		"nobody listens":  freeAddress(t),
+		"nobody listens":  freeAddress(),
 		"a database":      answering(t, "\x4a\x00\x00\x00\x0a5.5.5-10.11.6-MariaDB", true),
 		"another service": listening(t, otherService.Serve),
 	} {
 		process := exec.Command(os.Args[0])
-		proxy := "http://" + freeAddress(t)
+		proxy := "http://" + freeAddress()
 		process.Env = append(os.Environ(), "TENURE_TEST_CANDIDATE="+endpoint,
 			"http_proxy="+proxy, "https_proxy="+proxy, "HTTPS_PROXY="+proxy)
 		errors, err := process.StderrPipe()
@@ -268,7 +268,7 @@ func TestAProgramThatSetsNoLoggerSaysWhatItMustOnStandardErrorAndNothingElse(t *
 
 func TestEndpointsThatAreNotNeededAreNamedOnceIfTheyCannotBeUsed(t *testing.T) {
 	first := startService(t)
-	nobody := freeAddress(t)
+	nobody := freeAddress()
 	endpoints := strings.Join([]string{nobody, first.http, first.endpoint, startReplica(t, first.store).endpoint}, ",")
 	logger, said := spokenLines()
 	client := newClient(t, tenure.ClientOptions{Endpoints: endpoints, Logger: logger})
