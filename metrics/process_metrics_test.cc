@@ -50,6 +50,9 @@ TEST(ProcessMetricsTest, TimeThatIsSpentCounts) {
 }
 
 TEST(ProcessMetricsTest, MemoryThatIsUsedCounts) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer's shadow of the memory counts, too";
+#endif
   constexpr size_t kBytes = 64 << 20;
   const double before = Collect()["process_resident_memory_bytes"];
 
