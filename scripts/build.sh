@@ -40,5 +40,5 @@ grpc=${GRPC:-$HOME/.cache/tenure/grpc}
 [ -d "$grpc" ] || grpc=/usr
 grep -qsx "CMAKE_PREFIX_PATH:[A-Z]*=$grpc" "$folder/CMakeCache.txt" ||
   options+=("-DCMAKE_PREFIX_PATH=$grpc" -UgRPC_DIR -Uabsl_DIR)
-[ -f "$folder/build.ninja" ] && [ ${#options[@]} -eq 0 ] || cmake --preset "$preset" "${options[@]}" >/dev/null
+[ "$folder/build.ninja" -nt CMakePresets.json ] && [ ${#options[@]} -eq 0 ] || cmake --preset "$preset" "${options[@]}" >/dev/null
 cmake --build --preset "$preset" --target "$@"
