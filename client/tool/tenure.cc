@@ -9,6 +9,7 @@
 #include "command_line/command_line.h"
 #include "core/validation.h"
 #include "core/version.h"
+#include "tls/openssl_at_exit.h"
 
 namespace tenure {
 namespace {
@@ -97,6 +98,7 @@ int Run(int argc, char** argv) {
 }  // namespace tenure
 
 int main(int argc, char** argv) {
+  tenure::tls::KeepOpenSslAtExit();
   signal(SIGPIPE, SIG_IGN);  // an output that nobody reads any more is an error like others
   return tenure::Run(argc, argv);
 }

@@ -32,6 +32,7 @@
 #include "server/rpc/peers.h"
 #include "server/rpc/replica_service.h"
 #include "storage/schema/foreign_tables.h"
+#include "tls/openssl_at_exit.h"
 
 namespace tenure::process {
 namespace {
@@ -376,6 +377,7 @@ int Main(int argc, char** argv) {
 }  // namespace tenure::process
 
 int main(int argc, char** argv) {
+  tenure::tls::KeepOpenSslAtExit();
   std::signal(SIGPIPE, SIG_IGN);  // a pipe that nobody reads fails the write
   const int exit_code = tenure::process::Main(argc, argv);
   const std::string fault = tenure::FaultOfOutput();
