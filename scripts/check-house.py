@@ -24,7 +24,7 @@ ROOMS = {
     "server/calls": ["core", "server/engine"],
     "server/access": ["core", "proto", "server/engine", "server/log", "tls"],
     "server/rpc": ["core", "metrics", "proto", "server/access", "server/calls", "server/engine", "server/log", "storage"],
-    "server/process": ["command_line", "core", "metrics", "server/access", "server/engine", "server/log", "server/network", "server/rpc", "storage"],
+    "server/process": ["command_line", "core", "metrics", "server/access", "server/engine", "server/log", "server/network", "server/rpc", "storage", "tls"],
     "client": ["core", "proto", "tls"],
     "client/tool": ["client", "command_line", "core", "proto", "tls"],
     "bench/report": ["command_line"],
