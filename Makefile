@@ -210,11 +210,11 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 ##@ Checks
 
 check: check-style ## Check the code without running it: style, clang-tidy, and clang's analysis of locks
-	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
+	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error grpc_services_proto
 	@scripts/check-clang.sh
 
 check-locks: ## Check with clang that what a mutex guards is used under its lock only
-	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
+	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error grpc_services_proto
 	@scripts/check-clang.sh --locks
 
 check-style: ## Check the style of the code, its rooms and bounds, links, versions, and that CI runs every target

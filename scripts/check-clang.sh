@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Has clang look at the product: whatever is TENURE_GUARDED_BY a mutex is used under its lock only (core/mutex.h), and nothing that .clang-tidy asks for
 # is found. Reads several files of a folder as one, since most of the time goes into what they include.
-# Usage: scripts/check-clang.sh [--locks]   (after scripts/build.sh tenure_proto tenure_proto_replicas tenure_rich_error)
+# Usage: scripts/check-clang.sh [--locks]   (after scripts/build.sh tenure_proto tenure_proto_replicas tenure_rich_error grpc_services_proto)
 # --locks: only the locks, which takes a fraction of the time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +25,7 @@ done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metric
 
 # The headers of libmariadb, and of the gRPC that scripts/build.sh took; Debian's are found anyhow.
 grpc=$(sed -n 's/^CMAKE_PREFIX_PATH:[A-Z]*=//p' build/CMakeCache.txt)
-includes=(-I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal)
+includes=(-I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal -isystem build/third_party)
 read -ra mariadb < <(pkg-config --cflags-only-I libmariadb)
 includes+=("${mariadb[@]/#-I/-isystem}")
 [ "$grpc" = /usr ] || includes+=(-isystem "$grpc/include")

@@ -24,7 +24,7 @@ constexpr uint64_t kRefusalsLoggedPerSecond = 100;
 
 std::string TextOf(grpc::string_ref text) { return {text.data(), text.size()}; }
 
-Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
+Credentials CredentialsOf(const grpc::ServerContextBase& context) {
   Credentials credentials;
   const auto authorization = context.client_metadata().find(kTokenMetadata);
   if (authorization != context.client_metadata().end()) {
@@ -86,7 +86,7 @@ tl::expected<std::unique_ptr<Access>, std::string> Access::Open(const std::strin
   return access;
 }
 
-tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context, Reason reason,
+tl::unexpected<Error> Access::Refuse(const grpc::ServerContextBase& context, Reason reason,
                                      std::string message) const {
   bool logged = false;
   uint64_t unlogged = 0;
@@ -110,7 +110,7 @@ tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context,
   return Fail(reason, std::move(message));
 }
 
-Result<void> Access::CheckService(const grpc::CallbackServerContext& context) const {
+Result<void> Access::CheckService(const grpc::ServerContextBase& context) const {
   const auto named = context.client_metadata().find(kServiceMetadata);
   if (named == context.client_metadata().end()) return {};
   const std::string wanted = TextOf(named->second);
@@ -128,7 +128,7 @@ Result<void> Access::CheckService(const grpc::CallbackServerContext& context) co
   return refusal;
 }
 
-Result<Access::Caller> Access::Identify(const grpc::CallbackServerContext& context) const {
+Result<Access::Caller> Access::Identify(const grpc::ServerContextBase& context) const {
   if (policy_path_.empty()) return Caller();
   const auto policy = [this] {
     const MutexLock lock(mutex_);
@@ -142,7 +142,7 @@ Result<Access::Caller> Access::Identify(const grpc::CallbackServerContext& conte
   return identity;
 }
 
-Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context, Verb verb,
+Result<Access::Caller> Access::Allow(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target) const {
   if (const auto meant = CheckService(context); !meant) return tl::unexpected(meant.error());
   auto caller = Identify(context);
@@ -154,7 +154,7 @@ Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context,
                 "identity '" + identity->name + "' lacks " + TextOf(verb) + " " + *forbidden);
 }
 
-Result<Access::Caller> Access::Admit(const grpc::CallbackServerContext& context, Verb verb,
+Result<Access::Caller> Access::Admit(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target, size_t requests) {
   auto caller = Allow(context, verb, target);
   if (!caller || *caller == nullptr || TakeRequests(**caller, requests)) return caller;
@@ -227,7 +227,7 @@ Principal PrincipalOf(const Access::Caller& caller) {
   return caller == nullptr ? Principal() : Principal{caller->name, caller->limits.quota};
 }
 
-std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerContext& context) {
+std::string NameOf(const Access::Caller& caller, const grpc::ServerContextBase& context) {
   if (caller != nullptr) return caller->name;
   std::string name = context.peer();
   const auto peer = context.auth_context();

@@ -46,13 +46,13 @@ class Access {
   using Caller = std::shared_ptr<const Identity>;
   // Who calls, whichever service it names. Error: kPermissionDenied, for somebody whom the policy
   // does not know.
-  [[nodiscard]] Result<Caller> Identify(const grpc::CallbackServerContext& context) const;
+  [[nodiscard]] Result<Caller> Identify(const grpc::ServerContextBase& context) const;
   // Whether a call may do this. Errors: kPermissionDenied, kWrongService; kMalformedRequest, if it
   // names no service that could be one.
-  [[nodiscard]] Result<Caller> Allow(const grpc::CallbackServerContext& context, Verb verb,
+  [[nodiscard]] Result<Caller> Allow(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target) const;
   // The same for a call that asks for something new, and counts as `requests`: kLimitReached, too.
-  [[nodiscard]] Result<Caller> Admit(const grpc::CallbackServerContext& context, Verb verb,
+  [[nodiscard]] Result<Caller> Admit(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target, size_t requests = 1);
 
   // Reads the policy again if it, or a file of tokens that it names, has changed, and is the same
@@ -78,9 +78,9 @@ class Access {
   [[nodiscard]] bool Unchanged(const Sources& sources) const;
   [[nodiscard]] bool TakeRequests(const Identity& identity, size_t requests);
   // Whether the call is meant for this service. Errors: kWrongService, kMalformedRequest.
-  [[nodiscard]] Result<void> CheckService(const grpc::CallbackServerContext& context) const;
-  [[nodiscard]] tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context,
-                                             Reason reason, std::string message) const;
+  [[nodiscard]] Result<void> CheckService(const grpc::ServerContextBase& context) const;
+  [[nodiscard]] tl::unexpected<Error> Refuse(const grpc::ServerContextBase& context, Reason reason,
+                                             std::string message) const;
 
   const std::string policy_path_;  // empty: there is no policy
   const Now now_;
@@ -106,6 +106,6 @@ class Access {
 // The caller's name for records: its name in the policy, or else the authenticated name of the
 // peer, or else its address.
 [[nodiscard]] std::string NameOf(const Access::Caller& caller,
-                                 const grpc::CallbackServerContext& context);
+                                 const grpc::ServerContextBase& context);
 
 }  // namespace tenure::access

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 constexpr int64_t kQueueMaxMax = 1'000'000'000;
 constexpr int64_t kHistoryEventsMax = 1'000'000'000;
 constexpr int64_t kConnectionsMaxMax = 1'000'000;
+constexpr size_t kGrpcThreadsMax = 64;
 constexpr size_t kMetricsElectionsDefault = 100;
 constexpr int64_t kMetricsElectionsMax = 10'000;
 constexpr size_t kAdvertiseMax = 255;  // bytes, as the database has room
@@ -152,6 +153,11 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->check(WholeNumber(1, kConnectionsMaxMax))
       ->type_name("N")
       ->envname("TENURE_CONNECTIONS_PER_ADDRESS_MAX");
+  app.add_option("--grpc-threads", config.grpc_threads,
+                 "Number of threads that serve --listen; one is fastest on a few processors")
+      ->check(WholeNumber(1, kGrpcThreadsMax))
+      ->type_name("N")
+      ->envname("TENURE_GRPC_THREADS");
   app.add_option("--tls-cert", config.tls.certificate, "Certificate chain (PEM); turns TLS on")
       ->type_name("FILE")
       ->envname("TENURE_TLS_CERT");

@@ -27,6 +27,7 @@ struct ServerConfig {
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
   network::ConnectionLimits connections{10'000, 5'000};
+  size_t grpc_threads = 1;
   std::string advertise;  // where other replicas reach `listen`
   access::TlsFiles tls;
   std::string policy;      // a path; empty: every client may do everything

@@ -297,6 +297,15 @@ TEST_F(ConfigTest, ABadNumberIsRefused) {
   }
 }
 
+TEST_F(ConfigTest, TheThreadsOfGrpcAreOneTo64) {
+  EXPECT_EQ(Parse().value().grpc_threads, 1u);
+  EXPECT_EQ(Parse({"--grpc-threads", "64"}).value().grpc_threads, 64u);
+  for (const std::string text : {"0", "65", "10000", "-1", "two"}) {
+    EXPECT_EQ(Refused({"--grpc-threads", text}),
+              "tenured: --grpc-threads: '" + text + "' is not a whole number from 1 to 64\n");
+  }
+}
+
 TEST_F(ConfigTest, ABadChoiceIsRefused) {
   EXPECT_EQ(Refused({"--log-level", "loud"}),
             "tenured: --log-level: 'loud' is not one of info|warning|error\n");

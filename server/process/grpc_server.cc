@@ -1,13 +1,9 @@
 #include "server/process/grpc_server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "server/log/log.h"
-#include "server/rpc/malformed_requests.h"
-#include "server/rpc/rpc_metrics.h"
 #include "tenure/v1/admin.pb.h"
 #include "tenure/v1/election.pb.h"
 
@@ -22,13 +18,6 @@ constexpr int kCallsPerConnectionMax = 20'000;
 constexpr int kHandshakePatienceMs = 10'000;
 constexpr auto kReactionPatience = 2s;
 constexpr auto kRefusalsLoggedEvery = 1s;
-
-// The calls of all services of the contract are counted.
-std::unique_ptr<rpc::RpcMetrics> CountCalls(Metrics& metrics) {
-  return std::make_unique<rpc::RpcMetrics>(
-      metrics, std::vector{v1::CampaignRequest::descriptor()->file()->service(0),
-                           v1::AppointRequest::descriptor()->file()->service(0)});
-}
 
 // gRPC decompresses a message before anything asks who sent it, and looks at its size afterwards:
 // half a megabyte of gzip would take 600 MB. Calls with a compression get UNIMPLEMENTED, as gRPC's
@@ -84,15 +73,24 @@ network::ConnectionLimits Fit(const network::ConnectionLimits& asked, size_t des
   return {std::min(asked.max, room), std::min(asked.per_address_max, room)};
 }
 
-tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
-    const GrpcOptions& options, const std::vector<grpc::Service*>& services, Metrics& metrics) {
+// The calls of the contract's services are counted.
+GrpcServer::GrpcServer(Metrics& metrics)
+    : dispatcher_(metrics, {v1::CampaignRequest::descriptor()->file()->service(0),
+                            v1::AppointRequest::descriptor()->file()->service(0)}) {}
+
+GrpcServer::~GrpcServer() {
+  if (server_ != nullptr) Shutdown(std::chrono::system_clock::now());
+}
+
+tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(const GrpcOptions& options,
+                                                                         const AddServices& add,
+                                                                         Metrics& metrics) {
   auto listeners = network::Listen(options.address, "gRPC");
   if (!listeners) return tl::unexpected(listeners.error());
 
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  std::unique_ptr<GrpcServer> server(new GrpcServer);
+  std::unique_ptr<GrpcServer> server(new GrpcServer(metrics));
+  add(server->dispatcher_);
   server->door_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, options.credentials);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
@@ -103,14 +101,13 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   RefuseCompression(builder);
-  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-  interceptors.push_back(std::make_unique<rpc::MalformedRequests>());
-  interceptors.push_back(CountCalls(metrics));
-  builder.experimental().SetInterceptorCreators(std::move(interceptors));
-  for (grpc::Service* service : services) builder.RegisterService(service);
+  server->dispatcher_.RegisterWith(builder);
+  for (size_t i = 0; i < options.threads; ++i) {
+    server->queues_.push_back(std::make_unique<wire::Queue>(builder.AddCompletionQueue()));
+  }
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) return tl::unexpected(std::string("gRPC does not start"));
-  server->health().SetServingStatus(false);  // gRPC begins with SERVING
+  for (const auto& queue : server->queues_) server->dispatcher_.Serve(*queue);
 
   const network::ConnectionLimits limits = Fit(options.limits, network::RaiseDescriptorLimit());
   if (limits.max < options.limits.max) {
@@ -126,9 +123,9 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
 }
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
-  self_check_->Stop();
+  if (self_check_ != nullptr) self_check_->Stop();
   acceptor_.reset();
-  server_->Shutdown(deadline);
+  dispatcher_.ShutDown(*server_, deadline);
 }
 
 }  // namespace tenure::process

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +14,10 @@
 #include "metrics/metrics.h"
 #include "server/network/acceptor.h"
 #include "server/network/self_check.h"
+#include "server/wire/dispatcher.h"
+#include "server/wire/health_service.h"
+#include "server/wire/queue.h"
+#include "server/wire/reflection_service.h"
 
 namespace tenure::process {
 
@@ -25,27 +29,36 @@ struct GrpcOptions {
   std::string address;  // "host:port"
   std::shared_ptr<grpc::ServerCredentials> credentials;
   network::ConnectionLimits limits;
+  size_t threads = 1;
 };
 
 class GrpcServer {
  public:
-  // Serves; the health service says NOT_SERVING until SetServingStatus. The services outlive
-  // it. The error is one sentence for the operator.
-  static tl::expected<std::unique_ptr<GrpcServer>, std::string> Start(
-      const GrpcOptions& options, const std::vector<grpc::Service*>& services, Metrics& metrics);
+  using AddServices = std::function<void(wire::Dispatcher&)>;
+  // Serves what `add` adds, and gRPC's health service, which says NOT_SERVING until it is set. What
+  // was added must outlive it. The error is one sentence for the operator.
+  static tl::expected<std::unique_ptr<GrpcServer>, std::string> Start(const GrpcOptions& options,
+                                                                      const AddServices& add,
+                                                                      Metrics& metrics);
+  ~GrpcServer();
 
   // Whether it answers who connects. Thread-safe.
   [[nodiscard]] bool Healthy() const { return self_check_->Healthy(); }
-  [[nodiscard]] grpc::HealthCheckServiceInterface& health() {
-    return *server_->GetHealthCheckService();
-  }
+  [[nodiscard]] wire::HealthService& health() { return health_; }
+  // For calls to other servers. It runs as long as this lives.
+  [[nodiscard]] wire::Queue& queue() { return *queues_.front(); }
+  [[nodiscard]] const wire::Dispatcher& dispatcher() const { return dispatcher_; }
   // Accepts nobody any more, and ends all calls that are still open at that time.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  GrpcServer() = default;
+  explicit GrpcServer(Metrics& metrics);
 
+  wire::Dispatcher dispatcher_;
+  wire::HealthService health_{dispatcher_};
+  wire::ReflectionService reflection_{dispatcher_};
   std::unique_ptr<grpc::Server> server_;
+  std::vector<std::unique_ptr<wire::Queue>> queues_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> door_;
   std::unique_ptr<network::Acceptor> acceptor_;
   std::unique_ptr<network::SelfCheck> self_check_;

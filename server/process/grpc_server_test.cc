@@ -23,14 +23,14 @@ bool Connects(const std::string& address, const char* service_config = "{}") {
 TEST(GrpcServerTest, ANewServerSaysThatItDoesNotServe) {
   const std::string address = "127.0.0.1:" + std::to_string(testing::FreePort());
   Metrics metrics;
-  const auto server =
-      GrpcServer::Start({address, grpc::InsecureServerCredentials(), {10, 10}}, {}, metrics);
+  const auto server = GrpcServer::Start(
+      {address, grpc::InsecureServerCredentials(), {10, 10}}, [](wire::Dispatcher&) {}, metrics);
   ASSERT_TRUE(server) << server.error();
   ASSERT_TRUE(testing::Eventually([&] { return Connects(address); }));
 
   EXPECT_FALSE(Connects(address, kWithHealthChecks));
 
-  (*server)->health().SetServingStatus(true);
+  (*server)->health().SetServing(true);
   EXPECT_TRUE(testing::Eventually([&] { return Connects(address, kWithHealthChecks); }));
   (*server)->Shutdown(std::chrono::system_clock::now());
 }

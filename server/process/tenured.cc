@@ -1,7 +1,6 @@
 // The server's main program: wires the rooms together, and ends them in order.
 #include <absl/synchronization/mutex.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -210,7 +209,7 @@ void ReturnFreeMemory(engine::Scheduler& scheduler) {
 // the files read again that may change. The exit code, if it has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
                          engine::Engine& engine, const std::function<void()>& refresh_files,
-                         const ServerConfig& config, grpc::HealthCheckServiceInterface& health,
+                         const ServerConfig& config, wire::HealthService& health,
                          ServiceManager& service_manager, Signals& signals) {
   StoreComplaints complaints(engine);
   while (true) {
@@ -233,7 +232,7 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     refresh_files();
     const bool answered = std::exchange(answers, engine.StoreAnswers());
     service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
-    if (answered != answers) health.SetServingStatus(answers);
+    if (answered != answers) health.SetServing(answers);
     if (answers) {
       complaints.Back();
       if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
@@ -304,22 +303,28 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   const auto service_id = [&] { return engine.service_id(); };
   (*access)->Serve(service_id);
   replicas.Serve(service_id, [&] { engine.FindPeers(); });
-  rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(), service_id,
+  rpc::ElectionService elections(engine, **access, {});
+  rpc::AdminService administration(engine, **access, config.store_url);
+  auto http_listeners = network::Listen(config.http_listen, "HTTP");
+  if (!http_listeners) return Complain(http_listeners.error());
+  const auto server = GrpcServer::Start(
+      {config.listen, (*tls)->ForServer(), config.connections, config.grpc_threads},
+      [&](wire::Dispatcher& dispatcher) {
+        elections.AddTo(dispatcher);
+        administration.AddTo(dispatcher);
+        replicas.AddTo(dispatcher);
+      },
+      metrics);
+  if (!server) return Complain(server.error());
+  rpc::Peers peers(scheduler, metrics, (*server)->queue(), (*tls)->ForPeers(), service_id,
                    {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   follow = [&](const std::vector<Peer>& others) { peers.Follow(others); };
-  rpc::ElectionService elections(engine, **access, {});
-  rpc::AdminService administration(engine, **access, config.store_url);
-  const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},
-                                        {&elections, &administration, &replicas}, metrics);
-  if (!server) return Complain(server.error());
-  auto http_listeners = network::Listen(config.http_listen, "HTTP");
-  if (!http_listeners) return Complain(http_listeners.error());
   const network::HttpServer http(
       *std::move(http_listeners),
       {[&] { return engine.ExposeMetrics(); }, [&] { return (*server)->Healthy(); },
        [&] { return engine.Ready(); }});
-  grpc::HealthCheckServiceInterface& health = (*server)->health();
+  wire::HealthService& health = (*server)->health();
   LogInfo("listening", {{"version", kVersion},
                         {"grpc_version", grpc::Version()},
                         {"grpc", config.listen},
@@ -336,7 +341,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
 
   LogInfo("draining");
   service_manager.Stopping();
-  health.SetServingStatus(false);
+  health.SetServing(false);
   const auto drained_by = std::chrono::system_clock::now() + config.drain_timeout;
   engine.Drain();
   while (!engine.retired() && std::chrono::system_clock::now() < drained_by) {

@@ -8,7 +8,6 @@
 #include "server/access/trace.h"
 #include "server/rpc/admin_requests.h"
 #include "server/rpc/convert.h"
-#include "server/rpc/refused.h"
 #include "server/rpc/unary_call.h"
 
 namespace tenure::rpc {
@@ -40,62 +39,66 @@ std::string CutPage(std::vector<Item>& items, size_t limit, Token token_of) {
 
 }  // namespace
 
+void AdminService::AddTo(wire::Dispatcher& dispatcher) {
+  const auto& service = *v1::AppointRequest::descriptor()->file()->service(0);
+  dispatcher.Add(service, "Status", *this, &AdminService::Status);
+  dispatcher.Add(service, "ListElections", *this, &AdminService::ListElections);
+  dispatcher.Add(service, "DescribeElection", *this, &AdminService::DescribeElection);
+  dispatcher.Add(service, "ListTerms", *this, &AdminService::ListTerms);
+  dispatcher.Add(service, "ListChanges", *this, &AdminService::ListChanges);
+  dispatcher.Add(service, "ListSessions", *this, &AdminService::ListSessions);
+  dispatcher.Add(service, "Appoint", *this, &AdminService::Appoint);
+  dispatcher.Add(service, "Depose", *this, &AdminService::Depose);
+  dispatcher.Add(service, "Pause", *this, &AdminService::Pause);
+  dispatcher.Add(service, "Resume", *this, &AdminService::Resume);
+  dispatcher.Add(service, "UpdateElection", *this, &AdminService::UpdateElection);
+  dispatcher.Add(service, "DeleteElection", *this, &AdminService::DeleteElection);
+  dispatcher.Add(service, "PurgeElections", *this, &AdminService::PurgeElections);
+  dispatcher.Add(service, "EndSession", *this, &AdminService::EndSession);
+}
+
 template <typename Request, typename Response>
-grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* context,
-                                               const Request& request, Response* response,
-                                               void (*fill)(const AdminAnswer&, const Request&,
-                                                            Response&)) {
-  const auto caller = access_.Admit(*context, access::Verb::kAdminister, {{request.election()}});
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  auto command = Parse(request, access::NameOf(*caller, *context));
-  if (!command) {
-    call->Fail(command.error());
-    return reactor;
-  }
+void AdminService::Change(wire::ServerCall& call, const Request& request,
+                          void (*fill)(const AdminAnswer&, const Request&, Response&)) {
+  const auto caller =
+      access_.Admit(call.context(), access::Verb::kAdminister, {{request.election()}});
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<Response>::Start(call, engine_.scheduler());
+  auto command = Parse(request, access::NameOf(*caller, call.context()));
+  if (!command) return unary->Fail(command.error());
   if constexpr (requires { command->principal; }) command->principal = access::PrincipalOf(*caller);
   engine_.Submit(
       *std::move(command),
-      [call, request, fill](const Result<Answer>& answer) {
-        if (!answer) return call->Fail(answer.error());
-        call->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
+      [unary, request, fill](const Result<Answer>& answer) {
+        if (!answer) return unary->Fail(answer.error());
+        unary->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
       },
-      [call] { return call->open(); }, access::TraceIdOf(*context));
-  return reactor;
+      [unary] { return unary->open(); }, access::TraceIdOf(call.context()));
 }
 
 template <typename Page, typename Response>
-grpc::ServerUnaryReactor* AdminService::Show(
-    grpc::CallbackServerContext* context, const access::Target& target, Response* response,
-    Result<ReadPage<Page>> read,
-    std::type_identity_t<std::function<void(const Page&, Response&)>> fill, access::Verb verb) {
-  const auto caller = access_.Admit(*context, verb, target);
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  if (!read) {
-    call->Fail(read.error());
-    return reactor;
-  }
-  engine_.Read<Page>(*std::move(read), [call, fill = std::move(fill)](const Result<Page>& page) {
-    if (!page) return call->Fail(page.error());
-    call->Answer([&](Response& it) { fill(*page, it); });
+void AdminService::Show(wire::ServerCall& call, const access::Target& target,
+                        Result<ReadPage<Page>> read,
+                        std::function<void(const Page&, Response&)> fill, access::Verb verb) {
+  const auto caller = access_.Admit(call.context(), verb, target);
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<Response>::Start(call, engine_.scheduler());
+  if (!read) return unary->Fail(read.error());
+  engine_.Read<Page>(*std::move(read), [unary, fill = std::move(fill)](const Result<Page>& page) {
+    if (!page) return unary->Fail(page.error());
+    unary->Answer([&](Response& it) { fill(*page, it); });
   });
-  return reactor;
 }
 
-grpc::ServerUnaryReactor* AdminService::ListElections(grpc::CallbackServerContext* context,
-                                                      const v1::ListElectionsRequest* request,
-                                                      v1::ListElectionsResponse* response) {
+void AdminService::ListElections(wire::ServerCall& call, const v1::ListElectionsRequest& request) {
   struct Page {
     std::vector<ElectionView> elections;
     std::string next;
   };
-  const auto limit = ParsePageSize(request->page_size());
+  const auto limit = ParsePageSize(request.page_size());
   Result<ReadPage<Page>> read = limit.map([&](size_t size) -> ReadPage<Page> {
-    return [size, prefix = request->prefix(),
-            after = request->page_token()](OperatorStore& store) -> Result<Page> {
+    return [size, prefix = request.prefix(),
+            after = request.page_token()](OperatorStore& store) -> Result<Page> {
       auto views = store.ListElections(prefix, after, size + 1);
       if (!views) return tl::unexpected(views.error());
       Page page;
@@ -106,18 +109,17 @@ grpc::ServerUnaryReactor* AdminService::ListElections(grpc::CallbackServerContex
       return page;
     };
   });
-  return Show<Page>(context, {{}, {request->prefix()}}, response, std::move(read),
-                    [](const Page& page, v1::ListElectionsResponse& it) {
-                      for (const ElectionView& view : page.elections) {
-                        *it.add_elections() = ToProto(view);
-                      }
-                      it.set_next_page_token(page.next);
-                    });
+  Show<Page, v1::ListElectionsResponse>(call, {{}, {request.prefix()}}, std::move(read),
+                                        [](const Page& page, v1::ListElectionsResponse& it) {
+                                          for (const ElectionView& view : page.elections) {
+                                            *it.add_elections() = ToProto(view);
+                                          }
+                                          it.set_next_page_token(page.next);
+                                        });
 }
 
-grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerContext* context,
-                                                         const v1::DescribeElectionRequest* request,
-                                                         v1::DescribeElectionResponse* response) {
+void AdminService::DescribeElection(wire::ServerCall& call,
+                                    const v1::DescribeElectionRequest& request) {
   struct Page {
     ElectionView election;
     std::vector<QueueEntry> queue;
@@ -125,11 +127,11 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
     std::string next;
   };
   const auto parse = [&]() -> Result<ReadPage<Page>> {
-    const auto name = ParseElectionName(request->election());
+    const auto name = ParseElectionName(request.election());
     if (!name) return tl::unexpected(name.error());
-    const auto size = ParsePageSize(request->page_size());
+    const auto size = ParsePageSize(request.page_size());
     if (!size) return tl::unexpected(size.error());
-    const auto skip = ParsePageNumber(request->page_token(), 0);
+    const auto skip = ParsePageNumber(request.page_token(), 0);
     if (!skip) return tl::unexpected(skip.error());
     return [name = *name, size = *size, skip = *skip](OperatorStore& store) -> Result<Page> {
       const auto views = store.ReadElections({name});
@@ -147,8 +149,8 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
       return page;
     };
   };
-  return Show<Page>(
-      context, {{request->election()}}, response, parse(),
+  Show<Page, v1::DescribeElectionResponse>(
+      call, {{request.election()}}, parse(),
       [](const Page& page, v1::DescribeElectionResponse& it) {
         *it.mutable_election() = ToProto(page.election);
         uint64_t position = page.skipped;
@@ -162,19 +164,17 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
       access::Verb::kDescribe);
 }
 
-grpc::ServerUnaryReactor* AdminService::ListTerms(grpc::CallbackServerContext* context,
-                                                  const v1::ListTermsRequest* request,
-                                                  v1::ListTermsResponse* response) {
+void AdminService::ListTerms(wire::ServerCall& call, const v1::ListTermsRequest& request) {
   struct Page {
     std::vector<TermRecord> terms;
     std::string next;
   };
   const auto parse = [&]() -> Result<ReadPage<Page>> {
-    const auto name = ParseElectionName(request->election());
+    const auto name = ParseElectionName(request.election());
     if (!name) return tl::unexpected(name.error());
-    const auto size = ParsePageSize(request->page_size());
+    const auto size = ParsePageSize(request.page_size());
     if (!size) return tl::unexpected(size.error());
-    const auto before = ParsePageNumber(request->page_token(), kNumberMax);
+    const auto before = ParsePageNumber(request.page_token(), kNumberMax);
     if (!before) return tl::unexpected(before.error());
     return [name = *name, size = *size, before = *before](OperatorStore& store) -> Result<Page> {
       auto terms = store.ReadTerms(name, Term{before}, size + 1);
@@ -186,30 +186,29 @@ grpc::ServerUnaryReactor* AdminService::ListTerms(grpc::CallbackServerContext* c
       return page;
     };
   };
-  return Show<Page>(context, {{request->election()}}, response, parse(),
-                    [](const Page& page, v1::ListTermsResponse& it) {
-                      for (const TermRecord& term : page.terms) *it.add_terms() = ToProto(term);
-                      it.set_next_page_token(page.next);
-                    });
+  Show<Page, v1::ListTermsResponse>(call, {{request.election()}}, parse(),
+                                    [](const Page& page, v1::ListTermsResponse& it) {
+                                      for (const TermRecord& term : page.terms)
+                                        *it.add_terms() = ToProto(term);
+                                      it.set_next_page_token(page.next);
+                                    });
 }
 
-grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext* context,
-                                                    const v1::ListChangesRequest* request,
-                                                    v1::ListChangesResponse* response) {
+void AdminService::ListChanges(wire::ServerCall& call, const v1::ListChangesRequest& request) {
   struct Page {
     std::vector<AdminRecord> changes;
     std::string next;
   };
   const auto parse = [&]() -> Result<ReadPage<Page>> {
     std::optional<ElectionName> name;
-    if (!request->election().empty()) {
-      auto parsed = ParseElectionName(request->election());
+    if (!request.election().empty()) {
+      auto parsed = ParseElectionName(request.election());
       if (!parsed) return tl::unexpected(parsed.error());
       name = *std::move(parsed);
     }
-    const auto size = ParsePageSize(request->page_size());
+    const auto size = ParsePageSize(request.page_size());
     if (!size) return tl::unexpected(size.error());
-    const auto before = ParsePageNumber(request->page_token(), kNumberMax);
+    const auto before = ParsePageNumber(request.page_token(), kNumberMax);
     if (!before) return tl::unexpected(before.error());
     return [name, size = *size, before = *before](OperatorStore& store) -> Result<Page> {
       auto changes = store.ReadAdminChanges(name, before, size + 1);
@@ -221,33 +220,31 @@ grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext*
       return page;
     };
   };
-  return Show<Page>(
-      context, request->election().empty() ? kEverything : access::Target{{request->election()}},
-      response, parse(), [](const Page& page, v1::ListChangesResponse& it) {
+  Show<Page, v1::ListChangesResponse>(
+      call, request.election().empty() ? kEverything : access::Target{{request.election()}},
+      parse(), [](const Page& page, v1::ListChangesResponse& it) {
         for (const AdminRecord& record : page.changes) *it.add_changes() = ToProto(record);
         it.set_next_page_token(page.next);
       });
 }
 
-grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext* context,
-                                                     const v1::ListSessionsRequest* request,
-                                                     v1::ListSessionsResponse* response) {
+void AdminService::ListSessions(wire::ServerCall& call, const v1::ListSessionsRequest& request) {
   struct Page {
     std::vector<SessionView> sessions;
     std::string next;
   };
   const auto parse = [&]() -> Result<ReadPage<Page>> {
-    const auto size = ParsePageSize(request->page_size());
+    const auto size = ParsePageSize(request.page_size());
     if (!size) return tl::unexpected(size.error());
     SessionId after;
-    if (!request->page_token().empty()) {
+    if (!request.page_token().empty()) {
       // The token is a handle: an id would be a secret.
-      const auto last = ParseHandle(request->page_token());
+      const auto last = ParseHandle(request.page_token());
       if (!last)
         return Fail(Reason::kInvalidPage, "the page_token is not from an earlier response");
       after = SessionId::FromHex(*last + std::string(last->size(), 'f')).value();
     }
-    return [size = *size, prefix = request->candidate_prefix(),
+    return [size = *size, prefix = request.candidate_prefix(),
             after](OperatorStore& store) -> Result<Page> {
       auto sessions = store.ReadSessions(prefix, after, size + 1);
       if (!sessions) return tl::unexpected(sessions.error());
@@ -258,19 +255,17 @@ grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext
       return page;
     };
   };
-  return Show<Page>(context, kEverything, response, parse(),
-                    [](const Page& page, v1::ListSessionsResponse& it) {
-                      for (const SessionView& session : page.sessions)
-                        *it.add_sessions() = ToProto(session);
-                      it.set_next_page_token(page.next);
-                    });
+  Show<Page, v1::ListSessionsResponse>(call, kEverything, parse(),
+                                       [](const Page& page, v1::ListSessionsResponse& it) {
+                                         for (const SessionView& session : page.sessions)
+                                           *it.add_sessions() = ToProto(session);
+                                         it.set_next_page_token(page.next);
+                                       });
 }
 
-grpc::ServerUnaryReactor* AdminService::Appoint(grpc::CallbackServerContext* context,
-                                                const v1::AppointRequest* request,
-                                                v1::AppointResponse* response) {
-  return Change<v1::AppointRequest, v1::AppointResponse>(
-      context, *request, response,
+void AdminService::Appoint(wire::ServerCall& call, const v1::AppointRequest& request) {
+  Change<v1::AppointRequest, v1::AppointResponse>(
+      call, request,
       [](const AdminAnswer& answer, const v1::AppointRequest& asked, v1::AppointResponse& it) {
         const auto& leader = answer.election.leader;
         it.set_outcome(!leader ? v1::AppointResponse::OUTCOME_RESERVED
@@ -281,51 +276,42 @@ grpc::ServerUnaryReactor* AdminService::Appoint(grpc::CallbackServerContext* con
       });
 }
 
-grpc::ServerUnaryReactor* AdminService::Depose(grpc::CallbackServerContext* context,
-                                               const v1::DeposeRequest* request,
-                                               v1::DeposeResponse* response) {
-  return Change<v1::DeposeRequest, v1::DeposeResponse>(
-      context, *request, response,
+void AdminService::Depose(wire::ServerCall& call, const v1::DeposeRequest& request) {
+  Change<v1::DeposeRequest, v1::DeposeResponse>(
+      call, request,
       [](const AdminAnswer& answer, const v1::DeposeRequest&, v1::DeposeResponse& it) {
         it.set_deposed(answer.changed);
         *it.mutable_election() = ToProto(answer.election);
       });
 }
 
-grpc::ServerUnaryReactor* AdminService::Pause(grpc::CallbackServerContext* context,
-                                              const v1::PauseRequest* request,
-                                              v1::PauseResponse* response) {
-  return Change<v1::PauseRequest, v1::PauseResponse>(
-      context, *request, response,
-      [](const AdminAnswer& answer, const v1::PauseRequest&, v1::PauseResponse& it) {
+void AdminService::Pause(wire::ServerCall& call, const v1::PauseRequest& request) {
+  Change<v1::PauseRequest, v1::PauseResponse>(
+      call, request, [](const AdminAnswer& answer, const v1::PauseRequest&, v1::PauseResponse& it) {
         *it.mutable_election() = ToProto(answer.election);
       });
 }
 
-grpc::ServerUnaryReactor* AdminService::Resume(grpc::CallbackServerContext* context,
-                                               const v1::ResumeRequest* request,
-                                               v1::ResumeResponse* response) {
-  return Change<v1::ResumeRequest, v1::ResumeResponse>(
-      context, *request, response,
+void AdminService::Resume(wire::ServerCall& call, const v1::ResumeRequest& request) {
+  Change<v1::ResumeRequest, v1::ResumeResponse>(
+      call, request,
       [](const AdminAnswer& answer, const v1::ResumeRequest&, v1::ResumeResponse& it) {
         *it.mutable_election() = ToProto(answer.election);
       });
 }
 
-grpc::ServerUnaryReactor* AdminService::UpdateElection(grpc::CallbackServerContext* context,
-                                                       const v1::UpdateElectionRequest* request,
-                                                       v1::UpdateElectionResponse* response) {
-  return Change<v1::UpdateElectionRequest, v1::UpdateElectionResponse>(
-      context, *request, response,
+void AdminService::UpdateElection(wire::ServerCall& call,
+                                  const v1::UpdateElectionRequest& request) {
+  Change<v1::UpdateElectionRequest, v1::UpdateElectionResponse>(
+      call, request,
       [](const AdminAnswer& answer, const v1::UpdateElectionRequest&,
          v1::UpdateElectionResponse& it) { *it.mutable_election() = ToProto(answer.election); });
 }
 
-grpc::ServerUnaryReactor* AdminService::DeleteElection(grpc::CallbackServerContext* context,
-                                                       const v1::DeleteElectionRequest* request,
-                                                       v1::DeleteElectionResponse* response) {
-  return Change<v1::DeleteElectionRequest, v1::DeleteElectionResponse>(
-      context, *request, response,
+void AdminService::DeleteElection(wire::ServerCall& call,
+                                  const v1::DeleteElectionRequest& request) {
+  Change<v1::DeleteElectionRequest, v1::DeleteElectionResponse>(
+      call, request,
       [](const AdminAnswer& answer, const v1::DeleteElectionRequest&,
          v1::DeleteElectionResponse& it) {
         it.set_deleted(answer.changed);
@@ -333,60 +319,48 @@ grpc::ServerUnaryReactor* AdminService::DeleteElection(grpc::CallbackServerConte
       });
 }
 
-grpc::ServerUnaryReactor* AdminService::PurgeElections(grpc::CallbackServerContext* context,
-                                                       const v1::PurgeElectionsRequest* request,
-                                                       v1::PurgeElectionsResponse* response) {
-  const auto caller = access_.Admit(*context, access::Verb::kAdminister, {{}, {request->prefix()}});
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<v1::PurgeElectionsResponse>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  auto order = Parse(*request, access::NameOf(*caller, *context), engine_.unused_min());
-  if (!order) {
-    call->Fail(order.error());
-    return reactor;
-  }
-  engine_.Purge(*std::move(order), [call](const Result<engine::PurgePage>& page) {
-    if (!page) return call->Fail(page.error());
-    call->Answer([&](v1::PurgeElectionsResponse& it) {
+void AdminService::PurgeElections(wire::ServerCall& call,
+                                  const v1::PurgeElectionsRequest& request) {
+  const auto caller =
+      access_.Admit(call.context(), access::Verb::kAdminister, {{}, {request.prefix()}});
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<v1::PurgeElectionsResponse>::Start(call, engine_.scheduler());
+  auto order = Parse(request, access::NameOf(*caller, call.context()), engine_.unused_min());
+  if (!order) return unary->Fail(order.error());
+  engine_.Purge(*std::move(order), [unary](const Result<engine::PurgePage>& page) {
+    if (!page) return unary->Fail(page.error());
+    unary->Answer([&](v1::PurgeElectionsResponse& it) {
       for (const ElectionName& name : page->purged) it.add_elections(name.bytes);
       it.set_next_page_token(page->next);
     });
   });
-  return reactor;
 }
 
-grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* context,
-                                                   const v1::EndSessionRequest* request,
-                                                   v1::EndSessionResponse* response) {
-  const auto caller = access_.Admit(*context, access::Verb::kAdminister, kEverything);
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<v1::EndSessionResponse>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  const auto handle = ParseHandle(request->handle());
-  const auto reason = ParseReason(request->reason());
-  if (!handle || !reason) {
-    call->Fail(handle ? reason.error() : handle.error());
-    return reactor;
-  }
-  const Asker asker{access::NameOf(*caller, *context), *reason};
+void AdminService::EndSession(wire::ServerCall& call, const v1::EndSessionRequest& request) {
+  const auto caller = access_.Admit(call.context(), access::Verb::kAdminister, kEverything);
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<v1::EndSessionResponse>::Start(call, engine_.scheduler());
+  const auto handle = ParseHandle(request.handle());
+  const auto reason = ParseReason(request.reason());
+  if (!handle || !reason) return unary->Fail(handle ? reason.error() : handle.error());
+  const Asker asker{access::NameOf(*caller, call.context()), *reason};
   engine_.Read<std::optional<SessionId>>(
       [handle = *handle](OperatorStore& store) { return store.FindSession(handle); },
-      [this, call, asker,
-       trace = access::TraceIdOf(*context)](const Result<std::optional<SessionId>>& found) {
-        if (!found) return call->Fail(found.error());
-        if (!*found) return call->Fail({Reason::kSessionNotFound, "no session has this handle"});
+      [this, unary, asker,
+       trace = access::TraceIdOf(call.context())](const Result<std::optional<SessionId>>& found) {
+        if (!found) return unary->Fail(found.error());
+        if (!*found) return unary->Fail({Reason::kSessionNotFound, "no session has this handle"});
         engine_.DeposeSession(
             **found, asker,
-            [call](const Result<engine::Closed>& closed) {
-              if (!closed) return call->Fail(closed.error());
-              call->Answer([&](v1::EndSessionResponse& it) {
+            [unary](const Result<engine::Closed>& closed) {
+              if (!closed) return unary->Fail(closed.error());
+              unary->Answer([&](v1::EndSessionResponse& it) {
                 it.set_ended(closed->deposed);
                 it.set_cause(ToProto(closed->session.ended));
               });
             },
             trace);
       });
-  return reactor;
 }
 
 }  // namespace tenure::rpc

@@ -10,8 +10,7 @@
 #include "server/calls/keep_alive.h"
 #include "server/rpc/campaign_request.h"
 #include "server/rpc/convert.h"
-#include "server/rpc/reactors.h"
-#include "server/rpc/refused.h"
+#include "server/rpc/open_call.h"
 #include "server/rpc/unary_call.h"
 
 namespace tenure::rpc {
@@ -73,6 +72,9 @@ access::Target TargetOf(const v1::ObserveRequest& request) {
   return target;
 }
 
+// The most selectors that are valid, with the longest names.
+constexpr size_t kObserveBytesMax = 3 << 20;
+
 // How many requests it counts as: one for each prefix, and one for each kNamesPerRequest names.
 constexpr size_t kNamesPerRequest = 100;
 size_t CostOf(const v1::ObserveRequest& request) {
@@ -87,100 +89,96 @@ size_t CostOf(const v1::ObserveRequest& request) {
 
 // Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
 template <typename Machine, typename Request>
-grpc::ServerUnaryReactor* RunCampaign(engine::Engine& engine, Result<Request> parsed,
-                                      grpc::CallbackServerContext& context,
-                                      v1::CampaignResponse* response) {
-  if (!parsed) return Refused(context, parsed.error());
+void RunCampaign(engine::Engine& engine, Result<Request> parsed, wire::ServerCall& call) {
+  if (!parsed) return wire::Refuse(call, parsed.error());
   // A caller that waits for a seat without limit can wait for this, too.
   if (parsed->campaign.opening && parsed->wait) {
     const auto admitted = engine.AdmitCampaign();
-    if (!admitted) return Refused(context, admitted.error());
+    if (!admitted) return wire::Refuse(call, admitted.error());
   }
-  const calls::CampaignPatience patience{AnswerBy(context, engine.scheduler()), parsed->wait};
+  const calls::CampaignPatience patience{AnswerBy(call, engine.scheduler()), parsed->wait};
   Machine machine(std::move(parsed->campaign), patience);
   const auto watches = machine.Watches();
-  auto* reactor = new rpc::UnaryReactor<Machine, v1::CampaignResponse>(
-      engine, std::move(machine), access::TraceIdOf(context), response);
-  return reactor->Begin(watches);
+  OpenCall<Machine, void, v1::CampaignResponse>::Serve(call, engine, std::move(machine), watches,
+                                                       access::TraceIdOf(call.context()), nullptr);
 }
 
 }  // namespace
 
-grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext* context,
-                                                    const v1::CampaignRequest* request,
-                                                    v1::CampaignResponse* response) {
-  const auto admitted = access_.Admit(*context, access::Verb::kCampaign, TargetOf(*request));
-  if (!admitted) return Refused(*context, admitted.error());
+void ElectionService::AddTo(wire::Dispatcher& dispatcher) {
+  const auto& service = *v1::CampaignRequest::descriptor()->file()->service(0);
+  dispatcher.Add(service, "Campaign", *this, &ElectionService::Campaign);
+  dispatcher.AddStream(service, "KeepAlive", *this, &ElectionService::KeepAlive);
+  dispatcher.Add(service, "Proclaim", *this, &ElectionService::Proclaim);
+  dispatcher.Add(service, "Resign", *this, &ElectionService::Resign);
+  dispatcher.Add(service, "Leader", *this, &ElectionService::Leader);
+  dispatcher.Add(service, "Observe", *this, &ElectionService::Observe,
+                 {kObserveBytesMax, [this](const grpc::ServerContextBase& context) {
+                    return access_.Identify(context).map([](const auto&) {});
+                  }});
+  dispatcher.Add(service, "Identify", *this, &ElectionService::Identify);
+}
+
+void ElectionService::Campaign(wire::ServerCall& call, const v1::CampaignRequest& request) {
+  const auto admitted = access_.Admit(call.context(), access::Verb::kCampaign, TargetOf(request));
+  if (!admitted) return wire::Refuse(call, admitted.error());
   const CampaignCaller caller{access::PrincipalOf(*admitted), engine_.session_key()};
-  if (request->elections().empty()) {
+  if (request.elections().empty()) {
     return RunCampaign<calls::WaitingCampaign>(
-        engine_, ParseCampaign(*request, engine_.limits(), caller), *context, response);
+        engine_, ParseCampaign(request, engine_.limits(), caller), call);
   }
-  return RunCampaign<calls::CampaignSet>(
-      engine_, ParseCampaignForAll(*request, engine_.limits(), caller), *context, response);
+  RunCampaign<calls::CampaignSet>(engine_, ParseCampaignForAll(request, engine_.limits(), caller),
+                                  call);
 }
 
-rpc::BytesReactor* ElectionService::KeepAlive(grpc::CallbackServerContext* context) {
-  const auto caller = access_.Allow(*context, access::Verb::kCampaign, {});
-  if (!caller) return RefusedStream<rpc::BytesReactor>(caller.error());
-  using Reactor = rpc::BidiReactor<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>;
-  return (new Reactor(engine_, calls::KeepAlive(access::PrincipalOf(*caller))))->Begin({});
+void ElectionService::KeepAlive(wire::ServerCall& call) {
+  const auto caller = access_.Allow(call.context(), access::Verb::kCampaign, {});
+  if (!caller) return wire::Refuse(call, caller.error());
+  OpenCall<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>::Serve(
+      call, engine_, calls::KeepAlive(access::PrincipalOf(*caller)), {}, "", nullptr);
 }
 
-grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext* context,
-                                                    const v1::ProclaimRequest* request,
-                                                    v1::ProclaimResponse* response) {
-  const auto caller = access_.Admit(*context, access::Verb::kCampaign, {{request->election()}});
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<v1::ProclaimResponse>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  auto command = Parse(*request, access::PrincipalOf(*caller));
-  if (!command) {
-    call->Fail(command.error());
-    return reactor;
-  }
+void ElectionService::Proclaim(wire::ServerCall& call, const v1::ProclaimRequest& request) {
+  const auto caller =
+      access_.Admit(call.context(), access::Verb::kCampaign, {{request.election()}});
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<v1::ProclaimResponse>::Start(call, engine_.scheduler());
+  auto command = Parse(request, access::PrincipalOf(*caller));
+  if (!command) return unary->Fail(command.error());
   // What has failed is not done afterwards: the caller may have gone on by then.
   engine_.Submit(
       *std::move(command),
-      [call](Result<Answer> answer) {
-        if (!answer) return call->Fail(answer.error());
-        call->Answer([&](v1::ProclaimResponse& it) {
+      [unary](Result<Answer> answer) {
+        if (!answer) return unary->Fail(answer.error());
+        unary->Answer([&](v1::ProclaimResponse& it) {
           *it.mutable_leadership() = ToProto(std::get<ProclaimAnswer>(*answer).leadership);
         });
       },
-      [call] { return call->open(); }, access::TraceIdOf(*context));
-  return reactor;
+      [unary] { return unary->open(); }, access::TraceIdOf(call.context()));
 }
 
-grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* context,
-                                                  const v1::ResignRequest* request,
-                                                  v1::ResignResponse* response) {
-  const auto caller = access_.Allow(*context, access::Verb::kCampaign, TargetOf(*request));
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<v1::ResignResponse>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  const auto command = Parse(*request);
-  if (!command) {
-    call->Fail(command.error());
-    return reactor;
-  }
+void ElectionService::Resign(wire::ServerCall& call, const v1::ResignRequest& request) {
+  const auto caller = access_.Allow(call.context(), access::Verb::kCampaign, TargetOf(request));
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<v1::ResignResponse>::Start(call, engine_.scheduler());
+  const auto command = Parse(request);
+  if (!command) return unary->Fail(command.error());
   if (!command->election) {
-    engine_.CloseSession(
+    return engine_.CloseSession(
         command->session, access::PrincipalOf(*caller),
-        [call](const Result<Session>& ended) {
-          if (!ended) return call->Fail(ended.error());
-          call->Answer([](v1::ResignResponse& it) {
+        [unary](const Result<Session>& ended) {
+          if (!ended) return unary->Fail(ended.error());
+          unary->Answer([](v1::ResignResponse& it) {
             it.set_outcome(v1::ResignResponse::OUTCOME_SESSION_ENDED);
           });
         },
-        access::TraceIdOf(*context));
-    return reactor;
+        access::TraceIdOf(call.context()));
   }
   const tenure::Resign resign{*command->election, command->session, command->term,
                               access::PrincipalOf(*caller)};
-  const auto answer = [call](Result<Answer> answer) {
-    if (!answer) return call->Fail(answer.error());
-    call->Answer([&](v1::ResignResponse& it) {
+  const auto answer = [unary](Result<Answer> answer) {
+    if (!answer) return unary->Fail(answer.error());
+    unary->Answer([&](v1::ResignResponse& it) {
       const auto& resigned = std::get<ResignAnswer>(*answer);
       it.set_outcome(ToProto(resigned.outcome));
       it.set_term(resigned.term.value);
@@ -188,70 +186,50 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
   };
   // As for Proclaim: the session may lead again by then.
   engine_.Submit(
-      resign, answer, [call] { return call->open(); }, access::TraceIdOf(*context));
-  return reactor;
+      resign, answer, [unary] { return unary->open(); }, access::TraceIdOf(call.context()));
 }
 
-grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* context,
-                                                  const v1::LeaderRequest* request,
-                                                  v1::LeaderResponse* response) {
-  const auto caller = access_.Admit(*context, access::Verb::kObserve, {{request->election()}});
-  if (!caller) return Refused(*context, caller.error());
-  auto call = UnaryCall<v1::LeaderResponse>::Start(context, response, engine_.scheduler());
-  auto* reactor = call->reactor();
-  const auto name = ParseElectionName(request->election());
-  if (!name) {
-    call->Fail(name.error());
-    return reactor;
-  }
-  const auto admitted = request->stale_ok() ? Result<void>() : engine_.AdmitRead();
-  if (!admitted) {
-    call->Fail(admitted.error());
-    return reactor;
-  }
-  engine_.ReadElection(*name, request->stale_ok(), [call](Result<std::optional<Election>> read) {
-    if (!read) return call->Fail(read.error());
-    call->Answer([&](v1::LeaderResponse& it) {
+void ElectionService::Leader(wire::ServerCall& call, const v1::LeaderRequest& request) {
+  const auto caller = access_.Admit(call.context(), access::Verb::kObserve, {{request.election()}});
+  if (!caller) return wire::Refuse(call, caller.error());
+  const auto unary = UnaryCall<v1::LeaderResponse>::Start(call, engine_.scheduler());
+  const auto name = ParseElectionName(request.election());
+  if (!name) return unary->Fail(name.error());
+  const auto admitted = request.stale_ok() ? Result<void>() : engine_.AdmitRead();
+  if (!admitted) return unary->Fail(admitted.error());
+  engine_.ReadElection(*name, request.stale_ok(), [unary](Result<std::optional<Election>> read) {
+    if (!read) return unary->Fail(read.error());
+    unary->Answer([&](v1::LeaderResponse& it) {
       if (!*read) return;
       it.set_term((*read)->term.value);
       it.set_revision((*read)->revision.value);
       if (const auto leader = LeadershipOf(**read)) *it.mutable_leader() = ToProto(*leader);
     });
   });
-  return reactor;
 }
 
-grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
-    grpc::CallbackServerContext* context, const v1::ObserveRequest* request) {
+void ElectionService::Observe(wire::ServerCall& call, const v1::ObserveRequest& request) {
   const auto caller =
-      access_.Admit(*context, access::Verb::kObserve, TargetOf(*request), CostOf(*request));
-  if (!caller) {
-    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(caller.error());
-  }
-  auto selection = rpc::Parse(*request);
-  if (!selection) {
-    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(selection.error());
-  }
+      access_.Admit(call.context(), access::Verb::kObserve, TargetOf(request), CostOf(request));
+  if (!caller) return wire::Refuse(call, caller.error());
+  auto selection = rpc::Parse(request);
+  if (!selection) return wire::Refuse(call, selection.error());
   calls::Observe machine(*std::move(selection), observe_);
   const auto watches = machine.Watches();
-  using Reactor = rpc::WriteReactor<calls::Observe, v1::ObserveResponse>;
-  auto* reactor = new Reactor(engine_, std::move(machine), engine_.metrics().observers);
-  return reactor->Begin(watches);
+  OpenCall<calls::Observe, void, v1::ObserveResponse>::Serve(
+      call, engine_, std::move(machine), watches, "", &engine_.metrics().observers);
 }
 
-grpc::ServerUnaryReactor* ElectionService::Identify(grpc::CallbackServerContext* context,
-                                                    const v1::IdentifyRequest* /*request*/,
-                                                    v1::IdentifyResponse* response) {
-  const auto caller = access_.Identify(*context);
-  if (!caller) return Refused(*context, caller.error());
-  response->set_service_id(engine_.service_id());
-  if (response->service_id().empty()) {
-    return Refused(*context, {Reason::kStoreUnavailable, engine_.status().why_not});
+void ElectionService::Identify(wire::ServerCall& call, const v1::IdentifyRequest& /*request*/) {
+  const auto caller = access_.Identify(call.context());
+  if (!caller) return wire::Refuse(call, caller.error());
+  v1::IdentifyResponse response;
+  response.set_service_id(engine_.service_id());
+  if (response.service_id().empty()) {
+    return wire::Refuse(call, {Reason::kStoreUnavailable, engine_.status().why_not});
   }
-  response->set_version(kVersion);
-  auto* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  response.set_version(kVersion);
+  call.Answer(response);
 }
 
 }  // namespace tenure::rpc

@@ -48,37 +48,45 @@ std::string ReasonOf(const grpc::Status& status) {
 
 }  // namespace
 
-class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowResponse> {
+class Peers::Stream final : public wire::Tag, public wire::Job {
  public:
   Stream(Peers& peers, Peer peer)
       : peers_(peers),
         peer_(std::move(peer)),
-        stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {
-    request_.set_replica_id(peer_.id);
-    request_.set_service_id(peers.service_id_());
-    request_.set_address(peers.self_.address);
-    request_.mutable_settings()->insert(peers.self_.settings.begin(), peers.self_.settings.end());
-  }
+        stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {}
 
   // Once.
-  void Start() {
-    stub_->async()->Follow(&context_, &request_, this);
-    StartRead(&message_);
-    StartCall();
-  }
+  void Start() { peers_.queue_.Post(*this); }
   void Cancel() { context_.TryCancel(); }
+
+  void Run() override {
+    replicas::FollowRequest request;
+    request.set_replica_id(peer_.id);
+    request.set_service_id(peers_.service_id_());
+    request.set_address(peers_.self_.address);
+    request.mutable_settings()->insert(peers_.self_.settings.begin(), peers_.self_.settings.end());
+    reader_ = stub_->PrepareAsyncFollow(&context_, request, &peers_.queue_.get());
+    reader_->StartCall(static_cast<wire::Tag*>(this));
+  }
 
   [[nodiscard]] const Peer& peer() const { return peer_; }
 
-  void OnReadDone(bool ok) override {
-    if (!ok) return;
-    PartitionOffsets committed{};
-    const auto count = std::min(committed.size(), static_cast<size_t>(message_.offsets_size()));
-    std::copy_n(message_.offsets().begin(), count, committed.begin());
-    peers_.OnMessage(*this, committed);
-    StartRead(&message_);
+  // One operation after the other: the request, the messages, and the end.
+  void Completed(bool ok) override {
+    if (ended_) return peers_.OnEnd(*this, status_);
+    auto* const tag = static_cast<wire::Tag*>(this);
+    if (!ok) {
+      ended_ = true;
+      return reader_->Finish(&status_, tag);
+    }
+    if (std::exchange(asked_, true)) {
+      PartitionOffsets committed{};
+      const auto count = std::min(committed.size(), static_cast<size_t>(message_.offsets_size()));
+      std::copy_n(message_.offsets().begin(), count, committed.begin());
+      peers_.OnMessage(*this, committed);
+    }
+    reader_->Read(&message_, tag);
   }
-  void OnDone(const grpc::Status& status) override { peers_.OnEnd(*this, status); }
 
   bool open = false;  // a message has arrived; guarded by the mutex of Peers
 
@@ -87,15 +95,20 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
   const Peer peer_;
   const std::unique_ptr<replicas::ReplicaService::Stub> stub_;
   grpc::ClientContext context_;
-  replicas::FollowRequest request_;
+  std::unique_ptr<grpc::ClientAsyncReader<replicas::FollowResponse>> reader_;
+  // Of the queue's thread.
+  bool asked_ = false;  // the request is sent
+  bool ended_ = false;
   replicas::FollowResponse message_;
+  grpc::Status status_;
 };
 
-Peers::Peers(engine::Scheduler& scheduler, Metrics& metrics,
+Peers::Peers(engine::Scheduler& scheduler, Metrics& metrics, wire::Queue& queue,
              std::shared_ptr<grpc::ChannelCredentials> credentials,
              std::function<std::string()> service_id, Introduction self, Heard heard)
     : scheduler_(scheduler),
       metrics_(metrics),
+      queue_(queue),
       credentials_(std::move(credentials)),
       service_id_(std::move(service_id)),
       self_(std::move(self)),

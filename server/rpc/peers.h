@@ -18,6 +18,7 @@
 #include "metrics/metrics.h"
 #include "server/engine/scheduler.h"
 #include "server/rpc/shared_settings.h"
+#include "server/wire/queue.h"
 #include "storage/store.h"
 
 namespace tenure::rpc {
@@ -32,10 +33,10 @@ class Peers {
   // Told how far another replica has committed. Must not block. Thread-safe.
   using Heard = std::function<void(const PartitionOffsets&)>;
 
-  Peers(engine::Scheduler& scheduler, Metrics& metrics,
+  Peers(engine::Scheduler& scheduler, Metrics& metrics, wire::Queue& queue,
         std::shared_ptr<grpc::ChannelCredentials> credentials,
         std::function<std::string()> service_id, Introduction self, Heard heard);
-  // Waits for the ends of all streams. REQUIRES: the scheduler was stopped.
+  // Waits for the ends of all streams. REQUIRES: the scheduler was stopped; the queue runs.
   ~Peers();
 
   // Follows these from now on, and no others. Thread-safe.
@@ -57,6 +58,7 @@ class Peers {
 
   engine::Scheduler& scheduler_;
   Metrics& metrics_;
+  wire::Queue& queue_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const std::function<std::string()> service_id_;  // of this replica
   const Introduction self_;
@@ -69,7 +71,7 @@ class Peers {
   std::map<std::string, std::unique_ptr<Stream>> streams_ TENURE_GUARDED_BY(mutex_);
   // Tries in a row that have failed, by id. Of wanted peers only.
   std::map<std::string, int> failures_ TENURE_GUARDED_BY(mutex_);
-  // Not destroyed where they end: gRPC's own thread must not release what may be its last channel.
+  // Not destroyed where they end: the queue's thread must not release what may be its last channel.
   std::vector<std::unique_ptr<Stream>> over_ TENURE_GUARDED_BY(mutex_);
 };
 

@@ -11,92 +11,42 @@ namespace {
 constexpr size_t kFollowersMax = 64;
 constexpr size_t kAddressBytesMax = 255;
 
-// Refuses a stream.
-class Refusal final : public grpc::ServerWriteReactor<replicas::FollowResponse> {
- public:
-  explicit Refusal(const grpc::Status& why) { Finish(why); }
-  void OnDone() override { delete this; }
-};
+replicas::FollowResponse NothingCommitted() {
+  replicas::FollowResponse message;
+  message.mutable_offsets()->Resize(static_cast<int>(PartitionOffsets().size()), 0);
+  return message;
+}
 
 }  // namespace
 
-// One stream. At most one message is on its way; what is committed meanwhile is in the next one.
-class ReplicaService::Follower final : public grpc::ServerWriteReactor<replicas::FollowResponse>,
-                                       public std::enable_shared_from_this<Follower> {
- public:
-  explicit Follower(ReplicaService& service) : service_(service) {}
+ReplicaService::ReplicaService(Metrics& metrics, std::string id, SharedSettings settings)
+    : id_(std::move(id)),
+      others_(std::move(settings)),
+      committed_(NothingCommitted(), [this, &metrics](size_t followers) {
+        followers_ = followers;
+        metrics.followers.Set(static_cast<double>(followers));
+      }) {}
 
-  void Tell(const PartitionOffsets& committed) {
-    const MutexLock lock(mutex_);
-    if (over_) return;
-    // Two threads may tell in the other order.
-    for (size_t i = 0; i < committed_.size(); ++i) {
-      committed_[i] = std::max(committed_[i], committed[i]);
-    }
-    if (std::exchange(is_news_, true) || writing_) return;
-    Write();
-  }
+void ReplicaService::AddTo(wire::Dispatcher& dispatcher) {
+  const auto& service = *replicas::FollowRequest::descriptor()->file()->service(0);
+  dispatcher.Add(service, "Follow", *this, &ReplicaService::Follow);
+}
 
-  void End(const grpc::Status& why) {
-    const MutexLock lock(mutex_);
-    if (!std::exchange(over_, true)) Finish(why);
-  }
-
-  void OnWriteDone(bool ok) override {
-    if (!ok) return End(grpc::Status::CANCELLED);
-    const MutexLock lock(mutex_);
-    writing_ = false;
-    if (!over_ && is_news_) Write();
-  }
-  void OnCancel() override { End(grpc::Status::CANCELLED); }
-  void OnDone() override { service_.Leave(shared_from_this()); }
-
- private:
-  void Write() TENURE_REQUIRES(mutex_) {
-    is_news_ = false;
-    writing_ = true;
-    message_.mutable_offsets()->Assign(committed_.begin(), committed_.end());
-    StartWrite(&message_);
-  }
-
-  ReplicaService& service_;
-  Mutex mutex_;
-  PartitionOffsets committed_ TENURE_GUARDED_BY(mutex_){};
-  bool is_news_ TENURE_GUARDED_BY(mutex_) = false;
-  bool writing_ TENURE_GUARDED_BY(mutex_) = false;
-  bool over_ TENURE_GUARDED_BY(mutex_) = false;
-  replicas::FollowResponse message_;  // on its way
-};
-
-grpc::ServerWriteReactor<replicas::FollowResponse>* ReplicaService::Follow(
-    grpc::CallbackServerContext* /*context*/, const replicas::FollowRequest* request) {
-  if (const std::string own = service_id_(); !own.empty() && own != request->service_id()) {
-    return new Refusal(
+void ReplicaService::Follow(wire::ServerCall& call, const replicas::FollowRequest& request) {
+  if (const std::string own = service_id_(); !own.empty() && own != request.service_id()) {
+    return call.Finish(
         {grpc::StatusCode::FAILED_PRECONDITION,
          "this replica belongs to service " + own + ": it works on another database"});
   }
-  if (request->replica_id() != id_) {
-    return new Refusal({grpc::StatusCode::NOT_FOUND, "this is another replica"});
+  if (request.replica_id() != id_) {
+    return call.Finish({grpc::StatusCode::NOT_FOUND, "this is another replica"});
   }
-  auto follower = std::make_shared<Follower>(*this);
-  PartitionOffsets committed;
-  {
-    const MutexLock lock(mutex_);
-    if (draining_) return new Refusal({grpc::StatusCode::UNAVAILABLE, "this replica is draining"});
-    if (followers_.size() >= kFollowersMax) {
-      return new Refusal({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many replicas follow"});
-    }
-    followers_.insert(follower);
-    committed = committed_;
+  if (followers_ >= kFollowersMax) {
+    return call.Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many replicas follow"});
   }
-  follower->Tell(committed);
-  {
-    const MutexLock lock(mutex_);
-    metrics_.followers.Set(static_cast<double>(followers_.size()));
-  }
-  Compare(*request);
+  if (!committed_.Join(call)) return;
+  Compare(request);
   on_follower_();
-  return follower.get();
 }
 
 void ReplicaService::Compare(const replicas::FollowRequest& request) {
@@ -113,34 +63,14 @@ void ReplicaService::Compare(const replicas::FollowRequest& request) {
 }
 
 void ReplicaService::Committed(PartitionOffset at) {
-  PartitionOffsets committed;
-  std::vector<std::shared_ptr<Follower>> followers;
-  {
-    const MutexLock lock(mutex_);
-    uint64_t& known = committed_[static_cast<size_t>(at.partition)];
-    known = std::max(known, at.offset);
-    committed = committed_;
-    followers.assign(followers_.begin(), followers_.end());
-  }
-  for (const auto& follower : followers) follower->Tell(committed);
+  committed_.Update([&](replicas::FollowResponse& it) {
+    const uint64_t known = it.offsets(at.partition);
+    it.set_offsets(at.partition, std::max(known, at.offset));
+  });
 }
 
 void ReplicaService::Drain() {
-  std::vector<std::shared_ptr<Follower>> followers;
-  {
-    const MutexLock lock(mutex_);
-    draining_ = true;
-    followers.assign(followers_.begin(), followers_.end());
-  }
-  for (const auto& follower : followers) {
-    follower->End({grpc::StatusCode::UNAVAILABLE, "this replica is draining"});
-  }
-}
-
-void ReplicaService::Leave(const std::shared_ptr<Follower>& follower) {
-  const MutexLock lock(mutex_);
-  followers_.erase(follower);
-  metrics_.followers.Set(static_cast<double>(followers_.size()));
+  committed_.End({grpc::StatusCode::UNAVAILABLE, "this replica is draining"});
 }
 
 }  // namespace tenure::rpc

@@ -2,29 +2,25 @@
 // the time. The other end is server/rpc/peers.h.
 #pragma once
 
-#include <grpcpp/grpcpp.h>
-
+#include <atomic>
 #include <functional>
-#include <memory>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "core/lineage.h"
-#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/rpc/shared_settings.h"
+#include "server/wire/broadcast.h"
+#include "server/wire/dispatcher.h"
 #include "storage/law_store.h"
-#include "tenure/replicas.grpc.pb.h"
+#include "tenure/replicas.pb.h"
 
 namespace tenure::rpc {
 
 // Thread-safe. Must outlive the server.
-class ReplicaService final : public replicas::ReplicaService::CallbackService {
+class ReplicaService final {
  public:
   // `id` is this replica's in the table `homes` (Peer).
-  ReplicaService(Metrics& metrics, std::string id, SharedSettings settings)
-      : metrics_(metrics), id_(std::move(id)), others_(std::move(settings)) {}
+  ReplicaService(Metrics& metrics, std::string id, SharedSettings settings);
 
   // Followers of another service than this one are refused. `on_follower` is called when one has
   // been accepted. Before the server starts.
@@ -35,8 +31,8 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
 
   [[nodiscard]] const std::string& id() const { return id_; }
 
-  grpc::ServerWriteReactor<replicas::FollowResponse>* Follow(
-      grpc::CallbackServerContext* context, const replicas::FollowRequest* request) override;
+  // Once.
+  void AddTo(wire::Dispatcher& dispatcher);
 
   // This replica has committed. Does not block.
   void Committed(PartitionOffset at);
@@ -44,22 +40,16 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   void Drain();
 
  private:
-  class Follower;
-
+  void Follow(wire::ServerCall& call, const replicas::FollowRequest& request);
   // Logs what is new about the settings of a follower.
   void Compare(const replicas::FollowRequest& request);
-  void Leave(const std::shared_ptr<Follower>& follower);
 
-  Metrics& metrics_;
   const std::string id_;
   OtherSettings others_;
   std::function<std::string()> service_id_ = [] { return std::string(); };
   std::function<void()> on_follower_ = [] {};
-
-  Mutex mutex_;
-  bool draining_ TENURE_GUARDED_BY(mutex_) = false;
-  PartitionOffsets committed_ TENURE_GUARDED_BY(mutex_){};
-  std::set<std::shared_ptr<Follower>> followers_ TENURE_GUARDED_BY(mutex_);
+  std::atomic<size_t> followers_ = 0;
+  wire::Broadcast<replicas::FollowResponse> committed_;
 };
 
 }  // namespace tenure::rpc

@@ -6,6 +6,9 @@
 #include <atomic>
 #include <thread>
 
+#include "server/wire/local_server.h"
+#include "tenure/replicas.grpc.pb.h"
+
 namespace tenure::rpc {
 namespace {
 
@@ -16,18 +19,10 @@ using ::testing::ElementsAre;
 class ReplicaServiceTest : public ::testing::Test {
  protected:
   ReplicaServiceTest() {
-    service_.Serve([] { return std::string(); }, [this] { ++announced_; });
-    grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&service_);
-    server_ = builder.BuildAndStart();
-
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);  // the least: no message fits
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-    stub_ = replicas::ReplicaService::NewStub(grpc::CreateCustomChannel(
-        "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), arguments));
+    stub_ = replicas::ReplicaService::NewStub(server_.Connect(arguments));
     first_ = Follow();
     while (metrics_.followers.Value() == 0) std::this_thread::yield();
   }
@@ -69,7 +64,10 @@ class ReplicaServiceTest : public ::testing::Test {
   Metrics metrics_;
   std::atomic<int> announced_ = 0;  // followers
   ReplicaService service_{metrics_, "the id", {}};
-  std::unique_ptr<grpc::Server> server_;
+  wire::LocalServer server_{[this](wire::Dispatcher& dispatcher) {
+    service_.Serve([] { return std::string(); }, [this] { ++announced_; });
+    service_.AddTo(dispatcher);
+  }};
   std::unique_ptr<replicas::ReplicaService::Stub> stub_;
   std::unique_ptr<Stream> first_;
 };

@@ -78,8 +78,14 @@ class Server {
   rpc::ElectionService elections_{engine_, *access_, {}};
   rpc::AdminService administration_{engine_, *access_, "sqlite::memory:"};
   tl::expected<std::unique_ptr<process::GrpcServer>, std::string> server_ =
-      process::GrpcServer::Start({address_, grpc::InsecureServerCredentials(), {1'000, 1'000}},
-                                 {&elections_, &administration_, &replicas_}, metrics_);
+      process::GrpcServer::Start(
+          {address_, grpc::InsecureServerCredentials(), {1'000, 1'000}},
+          [this](wire::Dispatcher& dispatcher) {
+            elections_.AddTo(dispatcher);
+            administration_.AddTo(dispatcher);
+            replicas_.AddTo(dispatcher);
+          },
+          metrics_);
   const std::unique_ptr<v1::ElectionService::Stub> stub_ = v1::ElectionService::NewStub(
       grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
 };

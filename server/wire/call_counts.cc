@@ -1,16 +1,12 @@
-#include "server/rpc/rpc_metrics.h"
+#include "server/wire/call_counts.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "proto/rich_status.h"
 #include "proto/status.h"
 
-namespace tenure::rpc {
+namespace tenure::wire {
 namespace {
-
-using grpc::experimental::InterceptionHookPoints;
-using grpc::experimental::InterceptorBatchMethods;
 
 // By their numbers.
 constexpr const char* kCodeNames[] = {
@@ -33,35 +29,7 @@ const char* TypeOf(const google::protobuf::MethodDescriptor& method) {
 
 }  // namespace
 
-class RpcMetrics::Call final : public grpc::experimental::Interceptor {
- public:
-  Call(RpcMetrics& metrics, const Method& method) : metrics_(metrics), method_(method) {
-    method_.started->Increment();
-  }
-
-  void Intercept(InterceptorBatchMethods* batch) override {
-    const auto holds = [&](InterceptionHookPoints point) {
-      return batch->QueryInterceptionHookPoint(point);
-    };
-    // Without a message: the client sends no more.
-    if (holds(InterceptionHookPoints::POST_RECV_MESSAGE) && batch->GetRecvMessage() != nullptr) {
-      method_.received->Increment();
-    }
-    if (holds(InterceptionHookPoints::PRE_SEND_MESSAGE)) method_.sent->Increment();
-    if (holds(InterceptionHookPoints::PRE_SEND_STATUS)) {
-      ObserveSeconds(*method_.handling_seconds, std::chrono::steady_clock::now() - started_at_);
-      metrics_.CountEnd(method_, batch->GetSendStatus());
-    }
-    batch->Proceed();
-  }
-
- private:
-  RpcMetrics& metrics_;
-  const Method& method_;
-  const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
-};
-
-RpcMetrics::RpcMetrics(Metrics& metrics,
+CallCounts::CallCounts(Metrics& metrics,
                        const std::vector<const google::protobuf::ServiceDescriptor*>& services) {
   for (const auto* service : services) {
     for (int i = 0; i < service->method_count(); ++i) Add(metrics, *service->method(i));
@@ -75,7 +43,7 @@ RpcMetrics::RpcMetrics(Metrics& metrics,
   }
 }
 
-void RpcMetrics::Add(Metrics& metrics, const google::protobuf::MethodDescriptor& method) {
+void CallCounts::Add(Metrics& metrics, const google::protobuf::MethodDescriptor& method) {
   const std::string& service = method.service()->full_name();
   const prometheus::Labels labels = {
       {"grpc_type", TypeOf(method)}, {"grpc_service", service}, {"grpc_method", method.name()}};
@@ -91,13 +59,14 @@ void RpcMetrics::Add(Metrics& metrics, const google::protobuf::MethodDescriptor&
   }
 }
 
-grpc::experimental::Interceptor* RpcMetrics::CreateServerInterceptor(
-    grpc::experimental::ServerRpcInfo* info) {
-  const auto method = methods_.find(info->method());
-  return method == methods_.end() ? nullptr : new Call(*this, method->second);
+const CallCounts::Method* CallCounts::Find(const std::string& path) const {
+  const auto method = methods_.find(path);
+  return method == methods_.end() ? nullptr : &method->second;
 }
 
-void RpcMetrics::CountEnd(const Method& method, const grpc::Status& status) {
+void CallCounts::CountEnd(const Method& method, std::chrono::steady_clock::time_point started_at,
+                          const grpc::Status& status) const {
+  ObserveSeconds(*method.handling_seconds, std::chrono::steady_clock::now() - started_at);
   const auto code = static_cast<size_t>(status.error_code());
   method.handled[std::min(code, kCodes - 1)]->Increment();
   if (status.ok() || status.error_details().empty()) return;
@@ -105,4 +74,4 @@ void RpcMetrics::CountEnd(const Method& method, const grpc::Status& status) {
   if (refused != refused_.end()) refused->second->Increment();
 }
 
-}  // namespace tenure::rpc
+}  // namespace tenure::wire

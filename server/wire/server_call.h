@@ -1,0 +1,109 @@
+// One call of a client: its messages, its end, and who serves it.
+//
+// A call begins with the dispatcher (dispatcher.h), which finds its method. The method finishes it,
+// or leaves it to a CallHandler. What happens to a call is told on one thread, one thing after the
+// other. The operations may come from any thread.
+#pragma once
+
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/mutex.h"
+#include "server/wire/queue.h"
+
+namespace tenure::wire {
+
+class Dispatcher;
+struct Method;
+
+// Serves a call that is more than one request and one answer. None of these may block.
+class CallHandler {
+ public:
+  virtual ~CallHandler() = default;
+
+  // Answers a Read; null: the client sends nothing more.
+  virtual void OnRead(grpc::ByteBuffer* /*message*/) {}
+  // Answers a Write; not `ok`: neither this message nor a later one arrives.
+  virtual void OnWritten(bool /*ok*/) {}
+  // The client is gone. At most once; the call still has to be finished.
+  virtual void OnCancelled() {}
+  // The call is finished, and nothing is under way. The last of all.
+  virtual void OnOver() {}
+};
+
+class ServerCall final : private Job {
+ public:
+  // Waits for a call on the queue, and owns itself.
+  static void Await(Dispatcher& dispatcher, Queue& queue);
+  ServerCall(const ServerCall&) = delete;
+  ServerCall& operator=(const ServerCall&) = delete;
+
+  [[nodiscard]] const grpc::ServerContextBase& context() const { return context_; }
+
+  // While the method begins the call, and before any operation.
+  void ServeWith(std::shared_ptr<CallHandler> handler);
+
+  // Whether the bytes, which are gone afterwards, are such a message; then it counts as received.
+  [[nodiscard]] bool Receive(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) const;
+
+  // One Read and one Write may be under way at a time. A call is finished once, by one of the last
+  // two: no operation follows, and the call may be gone when they return. It may be finished while
+  // a Read or a Write is under way. gRPC's own words are against that, but its core sends what was
+  // written first, and ends what reads.
+  void Read();
+  void Write(const google::protobuf::MessageLite& message);
+  void Finish(const grpc::Status& status);
+  void Answer(const google::protobuf::MessageLite& message);
+
+ private:
+  ServerCall(Dispatcher& dispatcher, Queue& queue);
+  ~ServerCall();
+
+  // Runs `start` on the queue's thread, after what was handed over before; at once, if that is this
+  // thread. Every operation that another thread starts would wake the queue's thread by itself.
+  template <typename Start>
+  void HandOver(Start start);
+  void RunHandedOver();
+  void Run() override;
+
+  void Arrived(bool ok);
+  void ReadDone(bool ok);
+  void WriteDone(bool ok);
+  void Done(bool ok);
+  void Finished(bool ok);
+  // The call goes with its last operation.
+  void EndOperation();
+  void CountEnd(const grpc::Status& status) const;
+
+  Dispatcher& dispatcher_;
+  Queue& queue_;
+  TagOf<ServerCall> arrived_{*this, &ServerCall::Arrived};
+  TagOf<ServerCall> read_{*this, &ServerCall::ReadDone};
+  TagOf<ServerCall> written_{*this, &ServerCall::WriteDone};
+  TagOf<ServerCall> done_{*this, &ServerCall::Done};
+  TagOf<ServerCall> finished_{*this, &ServerCall::Finished};
+  grpc::GenericServerContext context_;
+  grpc::GenericServerAsyncReaderWriter stream_{&context_};
+  // Two are pending from the start: gRPC's notice that the call is done, and its end.
+  std::atomic<int> operations_ = 2;
+  grpc::ByteBuffer received_;
+  Mutex mutex_;
+  std::vector<std::function<void()>> handed_over_ TENURE_GUARDED_BY(mutex_);
+
+  // Set before anybody else knows the call.
+  const Method* method_ = nullptr;
+  std::chrono::steady_clock::time_point began_at_;
+  // Used on the queue's thread only.
+  std::shared_ptr<CallHandler> handler_;
+  bool cancelled_ = false;
+  bool unread_ = false;  // it ended without a request
+};
+
+}  // namespace tenure::wire
