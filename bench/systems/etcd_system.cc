@@ -36,7 +36,7 @@ class EtcdCandidate : public Candidate {
     EnsureLease();
     BeginCall<v3electionpb::CampaignResponse>(
         "Campaign", RequestFor(election),
-        [&](auto... arguments) { election_service_->async()->Campaign(arguments...); },
+        [&](auto&&... arguments) { return election_service_->PrepareAsyncCampaign(arguments...); },
         [this](const v3electionpb::CampaignResponse& response) {
           leader_key_ = response.leader();
           return std::string();
@@ -49,7 +49,7 @@ class EtcdCandidate : public Candidate {
     leases_.Keep(lease_, options_.lease);
     waiting_.emplace(
         RequestFor(election),
-        [&](auto... arguments) { election_service_->async()->Campaign(arguments...); },
+        [&](auto&&... arguments) { return election_service_->PrepareAsyncCampaign(arguments...); },
         [this, told = std::move(told)](const grpc::Status& status,
                                        const v3electionpb::CampaignResponse& answer) {
           if (status.error_code() == grpc::StatusCode::CANCELLED) return;
@@ -63,8 +63,8 @@ class EtcdCandidate : public Candidate {
     v3electionpb::ResignRequest request;
     *request.mutable_leader() = leader_key_;
     BeginCall<v3electionpb::ResignResponse>(
-        "Resign", std::move(request),
-        [&](auto... arguments) { election_service_->async()->Resign(arguments...); },
+        "Resign", request,
+        [&](auto&&... arguments) { return election_service_->PrepareAsyncResign(arguments...); },
         [](const v3electionpb::ResignResponse&) { return std::string(); }, std::move(done));
   }
 
@@ -72,22 +72,24 @@ class EtcdCandidate : public Candidate {
     if (!renewals_) {
       renewals_.emplace(
           "LeaseKeepAlive",
-          [&](auto... arguments) { lease_service_->async()->LeaseKeepAlive(arguments...); },
+          [&](auto&&... arguments) {
+            return lease_service_->PrepareAsyncLeaseKeepAlive(arguments...);
+          },
           [](const etcdserverpb::LeaseKeepAliveResponse& response) {
             return std::optional(response.ttl() > 0);
           });
     }
     etcdserverpb::LeaseKeepAliveRequest request;
     request.set_id(lease_);
-    renewals_->Ask(std::move(request), std::move(done));
+    renewals_->Ask(request, std::move(done));
   }
 
   void AskLeader(const std::string& election, Done done) override {
     v3electionpb::LeaderRequest request;
     request.set_name(election);
     BeginCall<v3electionpb::LeaderResponse>(
-        "Leader", std::move(request),
-        [&](auto... arguments) { election_service_->async()->Leader(arguments...); },
+        "Leader", request,
+        [&](auto&&... arguments) { return election_service_->PrepareAsyncLeader(arguments...); },
         [](const v3electionpb::LeaderResponse& response) {
           return std::string(response.kv().value().empty() ? "nobody leads" : "");
         },

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 namespace tenure::bench {
 namespace {
@@ -21,6 +22,19 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
 }
 
 }  // namespace
+
+grpc::CompletionQueue& Queue() {
+  static auto* const queue = [] {
+    auto* const made = new grpc::CompletionQueue();  // gRPC's threads may live longer than main
+    std::thread([made] {
+      void* tag = nullptr;
+      bool ok = false;
+      while (made->Next(&tag, &ok)) static_cast<Tag*>(tag)->Completed(ok);
+    }).detach();
+    return made;
+  }();
+  return *queue;
+}
 
 Connections::Connections(std::string endpoint) : endpoint_(std::move(endpoint)) {
   for (auto& channel : shared_) channel = OpenChannel(endpoint_);

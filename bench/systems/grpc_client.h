@@ -2,7 +2,6 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/support/client_callback.h>
 
 #include <array>
 #include <atomic>
@@ -51,72 +50,114 @@ void MakeCall(const std::string& name, const Call& call) {
   Require(call(context), name);
 }
 
-// Begins a unary call by `start(context, request, response, on_done)`. It ends with
-// `then(response)`, which returns an error or nothing, which `done` gets.
-template <typename Response, typename Request, typename Start, typename Then>
-void BeginCall(const std::string& name, Request request, const Start& start, Then then, Done done) {
-  struct Call {
-    grpc::ClientContext context;
-    Request request;
-    Response response;
-  };
-  const auto call = std::make_shared<Call>();
-  call->context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
-  call->request = std::move(request);
-  start(&call->context, &call->request, &call->response,
-        [call, name, then = std::move(then), done = std::move(done)](const grpc::Status& status) {
-          done(status.ok() ? then(call->response) : ErrorText(status, name));
-        });
+// Waits for the end of an operation on the queue below. Must live until then.
+class Tag {
+ public:
+  virtual void Completed(bool ok) = 0;
+
+ protected:
+  ~Tag() = default;
+};
+
+// The completion queue of all calls of all systems. One thread polls it, and runs what waits for
+// them: with two, they hand the polling to each other, and the generator is slower than what it
+// measures. Lives as long as the process.
+[[nodiscard]] grpc::CompletionQueue& Queue();
+
+// A unary call. Must live until it has ended.
+template <typename Response>
+class UnaryCall final : public Tag {
+ public:
+  using Ended = std::function<void(const grpc::Status&, const Response&)>;
+
+  UnaryCall() = default;
+  UnaryCall(const UnaryCall&) = delete;
+  UnaryCall& operator=(const UnaryCall&) = delete;
+
+  // Once. `prepare(context, request, queue)` makes it; `ended` comes on the queue's thread.
+  template <typename Request, typename Prepare>
+  void Begin(const Request& request, const Prepare& prepare, Ended ended) {
+    ended_ = std::move(ended);
+    reader_ = prepare(&context_, request, &Queue());
+    reader_->StartCall();
+    reader_->Finish(&response_, &status_, static_cast<Tag*>(this));
+  }
+
+  [[nodiscard]] grpc::ClientContext& context() { return context_; }
+
+  void Completed(bool /*ok*/) override {
+    const Ended ended = std::move(ended_);  // which may own this
+    ended(status_, response_);
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;
+  Response response_;
+  grpc::Status status_;
+  Ended ended_;
+};
+
+// Begins a unary call by `prepare(context, request, queue)`. It ends with `then(response)`, which
+// returns an error or nothing, which `done` gets.
+template <typename Response, typename Request, typename Prepare, typename Then>
+void BeginCall(const std::string& name, const Request& request, const Prepare& prepare, Then then,
+               Done done) {
+  const auto call = std::make_shared<UnaryCall<Response>>();
+  call->context().set_deadline(std::chrono::system_clock::now() + kCallPatience);
+  call->Begin(request, prepare,
+              [call, name, then = std::move(then), done = std::move(done)](
+                  const grpc::Status& status, const Response& response) {
+                done(status.ok() ? then(response) : ErrorText(status, name));
+              });
 }
 
 // A unary call that waits for long. Destroying it cancels the call, and waits for its end.
 template <typename Request, typename Response>
 class WaitingCall {
  public:
-  // Begins it by `start(context, request, response, on_done)`; `done` comes on another thread.
-  template <typename Start>
-  WaitingCall(Request request, const Start& start,
-              std::function<void(const grpc::Status&, const Response&)> done)
-      : request_(std::move(request)), done_(std::move(done)) {
-    start(&context_, &request_, &response_, [this, ended = ended_](const grpc::Status& status) {
-      done_(status, response_);
-      ended->release();
-    });
+  // Begins it by `prepare(context, request, queue)`; `done` comes on another thread.
+  template <typename Prepare>
+  WaitingCall(const Request& request, const Prepare& prepare,
+              std::function<void(const grpc::Status&, const Response&)> done) {
+    call_->Begin(request, prepare,
+                 [call = call_, ended = ended_, done = std::move(done)](const grpc::Status& status,
+                                                                        const Response& response) {
+                   done(status, response);
+                   ended->release();
+                 });
   }
   ~WaitingCall() {
-    context_.TryCancel();
+    call_->context().TryCancel();
     ended_->acquire();
   }
   WaitingCall(const WaitingCall&) = delete;
   WaitingCall& operator=(const WaitingCall&) = delete;
 
  private:
-  grpc::ClientContext context_;
-  const Request request_;
-  Response response_;
-  const std::function<void(const grpc::Status&, const Response&)> done_;
+  const std::shared_ptr<UnaryCall<Response>> call_ = std::make_shared<UnaryCall<Response>>();
   const std::shared_ptr<std::binary_semaphore> ended_ = std::make_shared<std::binary_semaphore>(0);
 };
 
 // A stream on which each request is answered before the next one is sent. Destroying it cancels the
 // stream, and waits for its end.
 template <typename Request, typename Response>
-class Conversation : public grpc::ClientBidiReactor<Request, Response> {
+class Conversation {
  public:
   // Whether a response is the answer that was waited for; nothing if it is to be passed over.
   using Accept = std::function<std::optional<bool>(const Response&)>;
 
-  // Opens it by `start(context, reactor)`.
-  template <typename Start>
-  Conversation(std::string name, const Start& start, Accept accept)
-      : name_(std::move(name)), accept_(std::move(accept)) {
-    start(&context_, this);
-    this->AddHold();  // operations are begun from outside
-    this->StartCall();
+  // Opens it by `prepare(context, queue)`.
+  template <typename Prepare>
+  Conversation(std::string name, const Prepare& prepare, Accept accept)
+      : name_(std::move(name)), accept_(std::move(accept)), stream_(prepare(&context_, &Queue())) {
+    stream_->StartCall(begun_.tag());
   }
-  ~Conversation() override {
+  // REQUIRES: it was asked nothing, or has answered.
+  ~Conversation() {
     context_.TryCancel();
-    this->RemoveHold();
+    stream_->Finish(&status_, finished_.tag());
+    ended_.acquire();
     ended_.acquire();
   }
   Conversation(const Conversation&) = delete;
@@ -127,16 +168,39 @@ class Conversation : public grpc::ClientBidiReactor<Request, Response> {
     done_ = std::move(done);
     left_ = 2;
     accepted_ = true;
-    this->StartRead(&response_);
-    this->StartWrite(&request_);
+    if (std::exchange(asked_, true) || begun_or_asked_.test_and_set()) Send();
   }
 
  private:
-  void OnWriteDone(bool ok) override { OnHalf(ok); }
+  // Calls a member function.
+  class Operation final : public Tag {
+   public:
+    using Handle = void (Conversation::*)(bool ok);
+    Operation(Conversation& owner, Handle handle) : owner_(owner), handle_(handle) {}
+    [[nodiscard]] void* tag() { return static_cast<Tag*>(this); }
+    void Completed(bool ok) override { (owner_.*handle_)(ok); }
 
-  void OnReadDone(bool ok) override {
+   private:
+    Conversation& owner_;
+    const Handle handle_;
+  };
+
+  // The first request waits for the beginning, whichever of the two comes first.
+  void OnBegun(bool /*ok*/) {
+    if (begun_or_asked_.test_and_set()) Send();
+    ended_.release();
+  }
+
+  void Send() {
+    stream_->Read(&response_, read_.tag());
+    stream_->Write(request_, written_.tag());
+  }
+
+  void OnEnd(bool /*ok*/) { ended_.release(); }
+
+  void OnRead(bool ok) {
     const auto accepted = ok ? accept_(response_) : std::optional(false);
-    if (!accepted) return this->StartRead(&response_);
+    if (!accepted) return stream_->Read(&response_, read_.tag());
     OnHalf(*accepted);
   }
 
@@ -147,17 +211,23 @@ class Conversation : public grpc::ClientBidiReactor<Request, Response> {
     done(accepted_ ? "" : name_ + " failed");
   }
 
-  void OnDone(const grpc::Status& /*status*/) override { ended_.release(); }
-
   const std::string name_;
   const Accept accept_;
+  Operation begun_{*this, &Conversation::OnBegun};
+  Operation read_{*this, &Conversation::OnRead};
+  Operation written_{*this, &Conversation::OnHalf};
+  Operation finished_{*this, &Conversation::OnEnd};
   grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientAsyncReaderWriter<Request, Response>> stream_;
   Request request_;
   Response response_;
+  grpc::Status status_;
   Done done_;
-  std::atomic<int> left_ = 0;  // of the write and the read
-  std::atomic<bool> accepted_ = true;
-  std::binary_semaphore ended_{0};
+  bool asked_ = false;
+  std::atomic_flag begun_or_asked_;
+  int left_ = 0;  // of the write and the read
+  bool accepted_ = true;
+  std::counting_semaphore<2> ended_{0};  // of its beginning and its end
 };
 
 }  // namespace tenure::bench

@@ -30,14 +30,15 @@ class TenureCandidate : public Candidate {
   void Campaign(const std::string& election, Done done) override {
     BeginCall<v1::CampaignResponse>(
         "Campaign", RequestFor(election),
-        [&](auto... arguments) { stub_->async()->Campaign(arguments...); },
+        [&](auto&&... arguments) { return stub_->PrepareAsyncCampaign(arguments...); },
         [this](const v1::CampaignResponse& response) { return Lead(response); }, std::move(done));
   }
 
   // The open call keeps its session alive, from the transaction that opens it.
   void Stand(const std::string& election, Done told) override {
     waiting_.emplace(
-        RequestFor(election), [&](auto... arguments) { stub_->async()->Campaign(arguments...); },
+        RequestFor(election),
+        [&](auto&&... arguments) { return stub_->PrepareAsyncCampaign(arguments...); },
         [this, told = std::move(told)](const grpc::Status& status,
                                        const v1::CampaignResponse& answer) {
           if (status.error_code() == grpc::StatusCode::CANCELLED) return;
@@ -51,15 +52,16 @@ class TenureCandidate : public Candidate {
     request.set_election(leadership_.election());
     request.set_term(leadership_.term());
     BeginCall<v1::ResignResponse>(
-        "Resign", std::move(request),
-        [&](auto... arguments) { stub_->async()->Resign(arguments...); },
+        "Resign", request,
+        [&](auto&&... arguments) { return stub_->PrepareAsyncResign(arguments...); },
         [](const v1::ResignResponse&) { return std::string(); }, std::move(done));
   }
 
   void KeepAlive(Done done) override {
     if (!renewals_) {
       renewals_.emplace(
-          "KeepAlive", [&](auto... arguments) { stub_->async()->KeepAlive(arguments...); },
+          "KeepAlive",
+          [&](auto&&... arguments) { return stub_->PrepareAsyncKeepAlive(arguments...); },
           [](const v1::KeepAliveResponse& response) -> std::optional<bool> {
             if (!response.has_renewal()) return std::nullopt;
             return response.renewal().sessions(0).has_lease_ttl();
@@ -68,15 +70,15 @@ class TenureCandidate : public Candidate {
     v1::KeepAliveRequest request;
     request.set_sequence(++sequence_);
     request.add_session_ids(session_id_);
-    renewals_->Ask(std::move(request), std::move(done));
+    renewals_->Ask(request, std::move(done));
   }
 
   void AskLeader(const std::string& election, Done done) override {
     v1::LeaderRequest request;
     request.set_election(election);
     BeginCall<v1::LeaderResponse>(
-        "Leader", std::move(request),
-        [&](auto... arguments) { stub_->async()->Leader(arguments...); },
+        "Leader", request,
+        [&](auto&&... arguments) { return stub_->PrepareAsyncLeader(arguments...); },
         [](const v1::LeaderResponse& response) {
           return std::string(response.has_leader() ? "" : "nobody leads");
         },

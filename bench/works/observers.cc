@@ -13,22 +13,32 @@ constexpr auto kPatience = 60s;
 
 }  // namespace
 
-class Observers::Stream : public grpc::ClientReadReactor<v1::ObserveResponse> {
+class Observers::Stream final : public Tag {
  public:
   Stream(Observers& observers, std::shared_ptr<v1::ElectionService::Stub> stub,
          const std::string& election)
       : observers_(observers), stub_(std::move(stub)) {
-    request_.add_selectors()->set_election(election);
-    stub_->async()->Observe(&context_, &request_, this);
-    StartRead(&response_);
-    StartCall();
+    v1::ObserveRequest request;
+    request.add_selectors()->set_election(election);
+    reader_ = stub_->PrepareAsyncObserve(&context_, request, &Queue());
+    reader_->StartCall(static_cast<Tag*>(this));
+  }
+
+  // One operation after the other: the request, the messages, and the end.
+  void Completed(bool ok) override {
+    if (ending_) return OnEnd();
+    if (!ok) {
+      ending_ = true;
+      return reader_->Finish(&status_, static_cast<Tag*>(this));
+    }
+    if (std::exchange(asked_, true)) OnMessage();
+    reader_->Read(&response_, static_cast<Tag*>(this));
   }
 
   void Cancel() { context_.TryCancel(); }
 
  private:
-  void OnReadDone(bool ok) override {
-    if (!ok) return;
+  void OnMessage() {
     if (response_.has_snapshot()) {
       if (response_.snapshot().reason() == v1::Snapshot::REASON_RESYNC) {
         observers_.Fail("an observer was resynchronised");
@@ -42,12 +52,11 @@ class Observers::Stream : public grpc::ClientReadReactor<v1::ObserveResponse> {
     } else if (!std::exchange(open_, true)) {
       observers_.Opened();
     }
-    StartRead(&response_);
   }
 
-  void OnDone(const grpc::Status& status) override {
-    if (status.error_code() != grpc::StatusCode::CANCELLED) {
-      observers_.Fail("an observer lost its stream: " + status.error_message());
+  void OnEnd() {
+    if (status_.error_code() != grpc::StatusCode::CANCELLED) {
+      observers_.Fail("an observer lost its stream: " + status_.error_message());
     }
     observers_.Ended();
   }
@@ -55,8 +64,11 @@ class Observers::Stream : public grpc::ClientReadReactor<v1::ObserveResponse> {
   Observers& observers_;
   const std::shared_ptr<v1::ElectionService::Stub> stub_;
   grpc::ClientContext context_;
-  v1::ObserveRequest request_;
+  std::unique_ptr<grpc::ClientAsyncReader<v1::ObserveResponse>> reader_;
   v1::ObserveResponse response_;
+  grpc::Status status_;
+  bool asked_ = false;  // the request is sent
+  bool ending_ = false;
   uint64_t revision_ = 0;
   bool open_ = false;
 };

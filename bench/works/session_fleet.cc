@@ -151,8 +151,8 @@ class Opening {
     *request.mutable_wait() = TimeUtil::SecondsToDuration(0);
     const auto begun = Clock::now();
     BeginCall<v1::CampaignResponse>(
-        "Campaign", std::move(request),
-        [&](auto... arguments) { stub.async()->Campaign(arguments...); },
+        "Campaign", request,
+        [&](auto&&... arguments) { return stub.PrepareAsyncCampaign(arguments...); },
         [this, begun](const v1::CampaignResponse& response) {
           Gather(response.session().session_id(), begun);
           return std::string();

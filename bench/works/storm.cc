@@ -51,14 +51,14 @@ class Caller {
       request.set_candidate("caller-" + std::to_string(number_));
       *request.mutable_lease_ttl() = TimeUtil::SecondsToDuration(kLeaseSeconds);
       *request.mutable_wait() = TimeUtil::SecondsToDuration(0);
-      Call<v1::CampaignResponse>(std::move(request), [this](auto... arguments) {
-        stub_->async()->Campaign(arguments...);
+      Call<v1::CampaignResponse>(request, [this](auto&&... arguments) {
+        return stub_->PrepareAsyncCampaign(arguments...);
       });
     } else {
       v1::LeaderRequest request;
       request.set_election(Election());
-      Call<v1::LeaderResponse>(std::move(request),
-                               [this](auto... arguments) { stub_->async()->Leader(arguments...); });
+      Call<v1::LeaderResponse>(
+          request, [this](auto&&... arguments) { return stub_->PrepareAsyncLeader(arguments...); });
     }
   }
 
@@ -70,18 +70,12 @@ class Caller {
     return "storm-" + std::to_string(number_ / 2 % kElections);
   }
 
-  template <typename Response, typename Request, typename Start>
-  void Call(Request request, const Start& start) {
-    struct Open {
-      grpc::ClientContext context;
-      Request request;
-      Response response;
-    };
-    const auto open = std::make_shared<Open>();
-    open->context.set_deadline(std::chrono::system_clock::now() + kDeadline);
-    open->request = std::move(request);
-    start(&open->context, &open->request, &open->response,
-          [this, open](const grpc::Status& status) { OnEnded(status); });
+  template <typename Response, typename Request, typename Prepare>
+  void Call(const Request& request, const Prepare& prepare) {
+    const auto call = std::make_shared<UnaryCall<Response>>();
+    call->context().set_deadline(std::chrono::system_clock::now() + kDeadline);
+    call->Begin(request, prepare,
+                [this, call](const grpc::Status& status, const Response&) { OnEnded(status); });
   }
 
   void OnEnded(const grpc::Status& status) {

@@ -25,26 +25,28 @@ std::vector<std::shared_ptr<v1::ElectionService::Stub>> NewStubs(TenureSystem& s
 WaitingCampaigns::WaitingCampaigns(TenureSystem& system, const std::string& election, size_t count)
     : stubs_(NewStubs(system)) {
   for (size_t number = 0; number < count; ++number) {
-    auto call = std::make_unique<Call>();
-    call->request.set_election(election);
-    call->request.set_candidate("waiting-" + std::to_string(number));
-    *call->request.mutable_lease_ttl() = TimeUtil::SecondsToDuration(kLeaseSeconds);
-    calls_.push_back(std::move(call));
-    Call& begun = *calls_.back();
-    stubs_[number % stubs_.size()]->async()->Campaign(
-        &begun.context, &begun.request, &begun.response,
-        [this](const grpc::Status& status) { Ended(status); });
+    v1::CampaignRequest request;
+    request.set_election(election);
+    request.set_candidate("waiting-" + std::to_string(number));
+    *request.mutable_lease_ttl() = TimeUtil::SecondsToDuration(kLeaseSeconds);
+    calls_.push_back(std::make_unique<UnaryCall<v1::CampaignResponse>>());
+    calls_.back()->Begin(
+        request,
+        [&](auto&&... arguments) {
+          return stubs_[number % stubs_.size()]->PrepareAsyncCampaign(arguments...);
+        },
+        [this](const grpc::Status& status, const v1::CampaignResponse&) { Ended(status); });
   }
 }
 
 WaitingCampaigns::~WaitingCampaigns() {
-  for (const auto& call : calls_) call->context.TryCancel();
+  for (const auto& call : calls_) call->context().TryCancel();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ended_ == calls_.size(); });
 }
 
 void WaitingCampaigns::Cancel() {
-  for (const auto& call : calls_) call->context.TryCancel();
+  for (const auto& call : calls_) call->context().TryCancel();
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, kPatience, [&] { return ended_ == calls_.size(); })) {
     throw std::runtime_error("cancelled campaigns do not end");

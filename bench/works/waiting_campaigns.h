@@ -26,12 +26,6 @@ class WaitingCampaigns {
   void Cancel();
 
  private:
-  struct Call {
-    grpc::ClientContext context;
-    v1::CampaignRequest request;
-    v1::CampaignResponse response;
-  };
-
   void Ended(const grpc::Status& status);
 
   const std::vector<std::shared_ptr<v1::ElectionService::Stub>> stubs_;
@@ -39,7 +33,7 @@ class WaitingCampaigns {
   std::condition_variable changed_;
   size_t ended_ = 0;   // guarded by mutex_
   std::string error_;  // guarded by mutex_
-  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::unique_ptr<UnaryCall<v1::CampaignResponse>>> calls_;
 };
 
 }  // namespace tenure::bench
