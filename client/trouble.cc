@@ -38,6 +38,8 @@ constexpr Row kConnecting[] = {
     {"alert", Kind::kRefusesTls, "it refuses the TLS handshake; does it accept our certificate?"},
     {"SETTINGS", Kind::kNoAnswer, "no answer"},
     {"timed out", Kind::kNoAnswer, "no answer"},
+    // gRPC 1.51 says so of some attempts that it has given up, on a busy machine.
+    {"No such file or directory", Kind::kNoAnswer, "no answer"},
     {"unhealthy", Kind::kNotReady, "the service runs, but is not ready"},
     {"No route to host", Kind::kRefused, "no route to host"},
     {"unreachable", Kind::kRefused, "network unreachable"},

@@ -26,6 +26,17 @@ TEST(ExplainedTest, AnErrorOfGrpcNamesTheEndpointAndKeepsItsCode) {
   EXPECT_EQ(explained.error_message(), "a:1: connection refused");
 }
 
+TEST(ExplainedTest, AnAttemptThatWasGivenUpGotNoAnswer) {
+  for (const char* cause : {"connection attempt timed out before receiving SETTINGS frame",
+                            "No such file or directory"}) {
+    const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
+                              std::string("failed to connect to all addresses; last error: "
+                                          "UNKNOWN: ipv4:127.0.0.1:1: ") +
+                                  cause);
+    EXPECT_EQ(Explained(status, "a:1", false).error_message(), "a:1: no answer");
+  }
+}
+
 TEST(ExplainedTest, WhatTheServiceSaysIsKept) {
   const auto status = RichStatus(grpc::StatusCode::INVALID_ARGUMENT, "the lease is too short",
                                  {.reason = "INVALID_LEASE_TTL"});
