@@ -11,8 +11,8 @@ namespace tenure::access {
 
 inline constexpr size_t kFileBytesMax = 4 << 20;
 
-// The whole content. The error is one sentence for the operator; a pipe is one, since whoever reads
-// it once has emptied it, and one that nobody writes to never ends.
+// The whole content. The error is one sentence for the operator. Refuses a pipe: it can be read
+// only once, and reading it blocks until somebody writes.
 [[nodiscard]] inline tl::expected<std::string, std::string> ReadFile(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_fifo(path, ignored)) {

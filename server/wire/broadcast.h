@@ -23,13 +23,14 @@ class Broadcast {
  public:
   using Counted = std::function<void(size_t)>;
 
-  // `counted` is told how many listen, under a lock: it must not call back.
+  // `counted` gets the number of listeners whenever it changes. It runs under a lock, and must not
+  // call back.
   explicit Broadcast(
       Message first, Counted counted = [](size_t) {})
       : counted_(std::move(counted)), latest_(std::move(first)) {}
 
-  // Serves the call; it hears what there is now, first of all. `place` is released when the call is
-  // over. False if the broadcast has ended.
+  // Serves the call, beginning with the latest message. Releases `place` when the call has ended.
+  // False if the broadcast has ended.
   bool Join(ServerCall& call, std::shared_ptr<void> place = nullptr) {
     auto listener = std::make_shared<Listener>(*this, call, std::move(place));
     std::optional<grpc::Status> ended;

@@ -9,8 +9,8 @@ namespace {
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-// Clients need one for each name that they ask for. All of a server together have no bound of their
-// own: whoever reached it would shut out all others.
+// A client needs one watcher per name. There is no limit for all connections together: a single
+// client could use it up, and shut out all others.
 constexpr size_t kWatchersPerConnectionMax = 10;
 
 HealthCheckResponse Response(HealthCheckResponse::ServingStatus status) {

@@ -1,8 +1,8 @@
 // One call of a client: its messages, its end, and who serves it.
 //
-// A call begins with the dispatcher (dispatcher.h), which finds its method. The method finishes it,
-// or leaves it to a CallHandler. What happens to a call is told on one thread, one thing after the
-// other. The operations may come from any thread.
+// A call begins with the dispatcher (dispatcher.h), which finds its method. The method finishes the
+// call, or leaves it to a CallHandler. All events of a call arrive on one thread, one at a time.
+// Operations may be started from any thread.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -47,16 +47,16 @@ class ServerCall final : private Job {
 
   [[nodiscard]] const grpc::ServerContextBase& context() const { return context_; }
 
-  // While the method begins the call, and before any operation.
+  // From the method, before it returns: the first event arrives after that.
   void ServeWith(std::shared_ptr<CallHandler> handler);
 
-  // Whether the bytes, which are gone afterwards, are such a message; then it counts as received.
+  // Parses and clears the bytes. False if they are not such a message; else it counts as received.
   [[nodiscard]] bool Receive(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) const;
 
-  // One Read and one Write may be under way at a time. A call is finished once, by one of the last
-  // two: no operation follows, and the call may be gone when they return. It may be finished while
-  // a Read or a Write is under way. gRPC's own words are against that, but its core sends what was
-  // written first, and ends what reads.
+  // At most one Read and one Write are in flight. Finish or Answer ends the call, once: no
+  // operation follows, and the call may be gone when they return. A Read or a Write may still be in
+  // flight then. gRPC's documentation advises against that, but its core sends pending messages
+  // before the status, and completes pending reads.
   void Read();
   void Write(const google::protobuf::MessageLite& message);
   void Finish(const grpc::Status& status);

@@ -25,7 +25,7 @@ using grpc::reflection::v1::ServerReflection;
 using grpc::reflection::v1::ServerReflectionRequest;
 using grpc::reflection::v1::ServerReflectionResponse;
 
-// Answers nothing until it is told to.
+// Leaves the call open until the test finishes it.
 class Waiting final : public CallHandler {
  public:
   explicit Waiting(ServerCall& call) : call_(call) {}
