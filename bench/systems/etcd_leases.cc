@@ -1,5 +1,6 @@
 #include "bench/systems/etcd_leases.h"
 
+#include <utility>
 #include <vector>
 
 namespace tenure::bench {
@@ -14,9 +15,13 @@ constexpr int kRenewalsPerLease = 3;
 
 EtcdLeases::EtcdLeases(const std::shared_ptr<grpc::Channel>& channel)
     : stub_(etcdserverpb::Lease::NewStub(channel)),
-      stream_(stub_->LeaseKeepAlive(&context_)),
-      renewing_([this] { Renew(); }),
-      reading_([this] { ReadAnswers(); }) {}
+      stream_(
+          "LeaseKeepAlive",
+          [this](auto* context, auto* queue) {
+            return stub_->PrepareAsyncLeaseKeepAlive(context, queue);
+          },
+          [](const auto& /*answer*/) { return true; }),
+      renewing_([this] { Renew(); }) {}
 
 EtcdLeases::~EtcdLeases() {
   {
@@ -25,9 +30,6 @@ EtcdLeases::~EtcdLeases() {
   }
   stopping_changed_.notify_all();
   renewing_.join();
-  context_.TryCancel();
-  reading_.join();
-  (void)stream_->Finish();
 }
 
 void EtcdLeases::Keep(int64_t lease, Clock::duration ttl) {
@@ -56,15 +58,12 @@ void EtcdLeases::Renew() {
     for (const int64_t lease : due) {
       etcdserverpb::LeaseKeepAliveRequest request;
       request.set_id(lease);
-      stream_->Write(request);
+      // A lease that is over shows by itself: its candidate's place is gone.
+      stream_.Ask(std::move(request),
+                  [this](const std::string& /*error*/) { answered_.release(); });
+      answered_.acquire();
     }
   }
-}
-
-// A lease that is over shows by itself: its candidate's place is gone.
-void EtcdLeases::ReadAnswers() {
-  etcdserverpb::LeaseKeepAliveResponse response;
-  while (stream_->Read(&response)) continue;
 }
 
 }  // namespace tenure::bench

@@ -1,17 +1,17 @@
 // Keeps the leases of waiting candidates alive: etcd's election service leaves that to its clients.
 //
-// As etcd's own client does, one stream renews them all, each every third of its lease.
-// Thread-safe.
+// As etcd's own client does, one stream renews them all, each every third of its lease. No thread
+// blocks in a call of gRPC's: it would poll beside the generator's queue. Thread-safe.
 #pragma once
-
-#include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 
+#include "bench/systems/grpc_client.h"
 #include "bench/systems/system.h"
 #include "proto/etcd.grpc.pb.h"
 
@@ -34,19 +34,15 @@ class EtcdLeases {
   };
 
   void Renew();
-  void ReadAnswers();
 
   const std::unique_ptr<etcdserverpb::Lease::Stub> stub_;
-  grpc::ClientContext context_;
-  const std::unique_ptr<grpc::ClientReaderWriter<etcdserverpb::LeaseKeepAliveRequest,
-                                                 etcdserverpb::LeaseKeepAliveResponse>>
-      stream_;
+  std::binary_semaphore answered_{0};
+  Conversation<etcdserverpb::LeaseKeepAliveRequest, etcdserverpb::LeaseKeepAliveResponse> stream_;
   std::mutex mutex_;
   std::condition_variable stopping_changed_;
   bool stopping_ = false;         // guarded by mutex_
   std::map<int64_t, Kept> kept_;  // guarded by mutex_
   std::thread renewing_;
-  std::thread reading_;
 };
 
 }  // namespace tenure::bench
