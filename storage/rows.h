@@ -126,16 +126,16 @@ QueueEntry ToQueueEntry(const ReadableRow auto& row, size_t first = 0) {
   return entry;
 }
 
-inline constexpr auto ToSession = [](const ReadableRow auto& row) {
-  Session session{Id(row, 0), Text(row, 1), Span(row, 2)};
-  session.ended = static_cast<Cause>(row.Unsigned(3));
-  session.ended_at = Time(row, 4);
-  session.opened_at = Time(row, 5);
-  session.lease_ttl_asked = Span(row, 6);
-  session.lease_ttl_since = Time(row, 7);
-  session.identity = row.Bytes(8);
-  session.home.value = row.Unsigned(9);
-  session.moves = row.Unsigned(10);
+inline constexpr auto ToSession = [](const ReadableRow auto& row, size_t first = 0) {
+  Session session{Id(row, first), Text(row, first + 1), Span(row, first + 2)};
+  session.ended = static_cast<Cause>(row.Unsigned(first + 3));
+  session.ended_at = Time(row, first + 4);
+  session.opened_at = Time(row, first + 5);
+  session.lease_ttl_asked = Span(row, first + 6);
+  session.lease_ttl_since = Time(row, first + 7);
+  session.identity = row.Bytes(first + 8);
+  session.home.value = row.Unsigned(first + 9);
+  session.moves = row.Unsigned(first + 10);
   return session;
 };
 inline constexpr size_t kSessionColumns = 11;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,42 @@ namespace tenure::mysql {
 namespace {
 
 using query::Patience;
+
+// The answers to the statements of a message, in their order.
+class Answers {
+ public:
+  explicit Answers(std::vector<Rows> all, size_t next = 0) : all_(std::move(all)), next_(next) {}
+
+  [[nodiscard]] const Rows& Next() { return all_.at(next_++); }
+
+ private:
+  const std::vector<Rows> all_;
+  size_t next_;
+};
+
+// What the law reads of queues, as statements of one message.
+struct QueueReads {
+  std::vector<ElectionName> cooling;
+  std::vector<query::Head> heads;
+  std::vector<PlaceKey> places;
+  std::vector<std::pair<ElectionName, std::string>> named;
+
+  // Cool-downs first: candidates that the heads leave out are then known to be kept out.
+  [[nodiscard]] std::vector<std::string> Statements() const {
+    std::vector<std::string> statements;
+    if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
+    if (!heads.empty()) statements.push_back(query::LoadHeads(heads));
+    if (!places.empty()) statements.push_back(query::LoadPlaces(places));
+    if (!named.empty()) statements.push_back(query::LoadNamed(named, kNamedMax));
+    return statements;
+  }
+
+  void Add(const ElectionName& name, const LockSet::Part& part, bool cools) {
+    heads.push_back({name, part.departures + 1, cools});
+    for (const SessionId& session : part.sessions) places.push_back({name, session});
+    for (const std::string& candidate : part.candidates) named.emplace_back(name, candidate);
+  }
+};
 
 class Loader {
  public:
@@ -50,17 +87,21 @@ class Loader {
       AddLocked(QueueFor(names));
     } else {
       const bool with_sessions = !sessions.empty() && !elections_first_;
+      const QueueReads ahead = elections_first_ ? QueueReads() : ReadsAhead();
       if (!names.empty()) {
         statements.push_back(query::LockElections(names, Patience::kSkipLocked));
       }
       if (with_sessions)
         statements.push_back(query::LockSessions({sessions.begin(), sessions.end()}));
-      const std::vector<Rows> results = loan_.connection().Run(statements);
+      std::ranges::move(ahead.Statements(), std::back_inserter(statements));
+      Answers answers(loan_.connection().Run(statements), 2);
+      if (!names.empty()) AddLocked(answers.Next());
       if (with_sessions) {
-        AddSessions(results.back());
+        AddSessions(answers.Next());
         asked_for_ = std::move(sessions);
       }
-      if (!names.empty()) AddLocked(results[results.size() - (with_sessions ? 2 : 1)]);
+      AddQueues(ahead, answers);
+      KeepReadAhead(ahead);
     }
     std::erase_if(names, [&](const auto& name) { return transaction_.elections.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
@@ -146,48 +187,77 @@ class Loader {
     loan_.connection().Run({query::kRollback});
     loaded_ = {};
     asked_for_.clear();
+    read_ahead_.clear();
     elections_first_ = true;
     LockWhatIsKnown();
   }
 
+  // Where a term may end, somebody is likely to wait: of these elections, the queues are read
+  // before the elections are known.
+  [[nodiscard]] QueueReads ReadsAhead() const {
+    QueueReads reads;
+    for (const auto& [name, part] : locks_.elections) {
+      if (part.departures > 0) reads.Add(name, part, false);
+    }
+    return reads;
+  }
+
   void LoadQueues() {
-    std::vector<PlaceKey> places;
-    std::vector<query::Head> heads;
-    std::vector<std::pair<ElectionName, std::string>> named;
-    std::vector<ElectionName> cooling;
+    QueueReads reads;
     for (const auto& [name, state] : transaction_.elections) {
+      if (read_ahead_.contains(name)) continue;
       const Election& election = state.election;
       const bool cools = election.cooling_until > DbTime{};
-      if (cools) cooling.push_back(name);
+      if (cools) reads.cooling.push_back(name);
       if (election.waiting == 0) continue;
-      const LockSet::Part& part = locks_.elections.at(name);
-      heads.push_back({name, part.departures + 1, cools});
-      for (const SessionId& session : part.sessions) places.push_back({name, session});
-      for (const std::string& candidate : part.candidates) named.emplace_back(name, candidate);
-      if (election.appointment) named.emplace_back(name, election.appointment->candidate);
+      reads.Add(name, locks_.elections.at(name), cools);
+      if (election.appointment) reads.named.emplace_back(name, election.appointment->candidate);
     }
-
-    // Cool-downs first: candidates that the heads leave out are then known to be kept out.
-    std::vector<std::string> statements;
-    if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
-    if (!heads.empty()) statements.push_back(query::LoadHeads(heads));
-    if (!places.empty()) statements.push_back(query::LoadPlaces(places));
-    if (!named.empty()) statements.push_back(query::LoadNamed(named, kNamedMax));
+    const std::vector<std::string> statements = reads.Statements();
     if (statements.empty()) return;
-    const std::vector<Rows> results = loan_.connection().Run(statements);
-    size_t next = 0;
-    if (!cooling.empty()) AddCoolDowns(results[next++]);
-    if (!heads.empty()) {
-      AddToQueues(results[next++]);
-      SetHorizons(heads);
+    Answers answers(loan_.connection().Run(statements));
+    AddQueues(reads, answers);
+  }
+
+  void AddQueues(const QueueReads& reads, Answers& answers) {
+    if (!reads.cooling.empty()) AddCoolDowns(answers.Next());
+    if (!reads.heads.empty()) {
+      AddHeads(answers.Next());
+      SetHorizons(reads.heads);
     }
-    if (!places.empty()) AddToQueues(results[next++]);
-    if (!named.empty()) AddToQueues(results[next]);
+    if (!reads.places.empty()) AddToQueues(answers.Next());
+    if (!reads.named.empty()) AddToQueues(answers.Next());
+  }
+
+  // What was read ahead of an election counts if no more than that would have been read of it.
+  void KeepReadAhead(const QueueReads& reads) {
+    for (const query::Head& head : reads.heads) {
+      const auto found = transaction_.elections.find(head.election);
+      if (found == transaction_.elections.end()) continue;
+      ElectionState& state = found->second;
+      if (state.election.cooling_until > DbTime{} || state.election.appointment) {
+        state.queue.clear();
+        state.horizon.reset();
+      } else {
+        read_ahead_.insert(head.election);
+      }
+    }
+  }
+
+  void AddHeads(const Rows& rows) {
+    AddToQueues(rows);
+    for (const Row& row : rows) {
+      asked_for_.insert(Id(row, 1));
+      constexpr size_t kSession = 1 + kCandidacyColumns;
+      if (!row.IsNull(kSession)) AddSession(row, kSession);
+    }
   }
 
   void SetHorizons(const std::vector<query::Head>& heads) {
     for (const query::Head& head : heads) {
-      ElectionState& state = transaction_.elections.at(head.election);
+      const auto found = transaction_.elections.find(head.election);
+      if (found == transaction_.elections.end()) continue;
+      ElectionState& state = found->second;
       if (state.queue.size() < head.size) continue;
       state.horizon = *std::ranges::max_element(
           state.queue, [](const auto& a, const auto& b) { return a.Before(b); });
@@ -200,9 +270,13 @@ class Loader {
     }
   }
 
+  // Of elections that are locked; others may have been read ahead.
   void AddToQueues(const Rows& rows) {
     for (const Row& row : rows) {
-      transaction_.elections.at(ToName(row)).queue.push_back(ToCandidacy(row, 1));
+      const auto found = transaction_.elections.find(ToName(row));
+      if (found != transaction_.elections.end()) {
+        found->second.queue.push_back(ToCandidacy(row, 1));
+      }
     }
   }
 
@@ -230,11 +304,14 @@ class Loader {
   }
 
   void AddSessions(const Rows& rows) {
-    for (const Row& row : rows) {
-      const Session session = ToSession(row);
-      transaction_.sessions.emplace(session.id, session);
-      transaction_.now = std::max(transaction_.now, Time(row, kSessionColumns));
-    }
+    for (const Row& row : rows) AddSession(row);
+  }
+
+  // `first`: the column that it begins with. Then: the time.
+  void AddSession(const Row& row, size_t first = 0) {
+    const Session session = ToSession(row, first);
+    transaction_.sessions.emplace(session.id, session);
+    transaction_.now = std::max(transaction_.now, Time(row, first + kSessionColumns));
   }
 
   // A candidate whose cool-down has ended since the heads were read may be missing from them.
@@ -275,8 +352,9 @@ class Loader {
   const LockSet& locks_;
   Loaded loaded_;
   TransactionState& transaction_ = loaded_.transaction;
-  std::set<SessionId> asked_for_;  // sessions that were locked, skipped or missing
-  bool elections_first_ = false;   // lock them before any session
+  std::set<SessionId> asked_for_;      // sessions that were locked, skipped or missing
+  std::set<ElectionName> read_ahead_;  // whose queues have been read
+  bool elections_first_ = false;       // lock them before any session
 };
 
 }  // namespace

@@ -175,16 +175,26 @@ std::string SettingsValues(const Settings& settings) {
                      settings.queue_max);
 }
 
-// "a = VALUES(a), b = VALUES(b)" of "a, b".
-std::string Overwrite(std::string_view columns) {
+// What `write` makes of each column of "a, b".
+template <typename Write>
+std::string ForEachColumn(std::string_view columns, Write write) {
   std::string all;
   while (!columns.empty()) {
     const size_t comma = columns.find(", ");
-    const std::string_view column = columns.substr(0, comma);
-    all += fmt::format("{}{} = VALUES({})", all.empty() ? "" : ", ", column, column);
+    all += (all.empty() ? "" : ", ") + write(columns.substr(0, comma));
     columns.remove_prefix(comma == columns.npos ? columns.size() : comma + 2);
   }
   return all;
+}
+
+// "a = VALUES(a), b = VALUES(b)" of "a, b".
+std::string Overwrite(std::string_view columns) {
+  return ForEachColumn(columns, [](auto it) { return fmt::format("{0} = VALUES({0})", it); });
+}
+
+// "s.a, s.b" of "a, b".
+std::string OfTable(char alias, std::string_view columns) {
+  return ForEachColumn(columns, [&](auto it) { return fmt::format("{}.{}", alias, it); });
 }
 
 std::string LeaderValues(const std::optional<Leader>& leader) {
@@ -225,7 +235,7 @@ std::string LoadPlaces(const std::vector<PlaceKey>& places) {
 }
 
 std::string LoadHeads(const std::vector<Head>& heads) {
-  return Join(heads, " UNION ALL ", [](const Head& head) {
+  const std::string all = Join(heads, " UNION ALL ", [](const Head& head) {
     const std::string kept_out = fmt::format(
         " AND NOT EXISTS (SELECT 1 FROM cool_downs d WHERE d.election = c.election"
         " AND d.candidate = c.candidate AND d.until_us > {})",
@@ -237,6 +247,12 @@ std::string LoadHeads(const std::vector<Head>& heads) {
         " AND s.state = 0{} ORDER BY c.precedence, c.ticket LIMIT {})",
         kCandidacyColumns, Literal(head.election), head.cooling ? kept_out : "", head.size);
   });
+  // Only rows of the outer SELECT are locked. A session that is skipped leaves NULLs; an election
+  // that is skipped leaves its sessions to whoever has it.
+  return fmt::format(
+      "SELECT c.*, {}, {} FROM ({}) c STRAIGHT_JOIN elections e ON e.name = c.election"
+      " LEFT JOIN sessions s ON s.id = c.session FOR UPDATE SKIP LOCKED",
+      OfTable('s', kSessionColumns), kExactNow, all);
 }
 
 std::string LoadNamed(const std::vector<std::pair<ElectionName, std::string>>& candidates,

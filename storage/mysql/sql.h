@@ -63,7 +63,9 @@ enum class Patience { kSkipLocked, kWait };
 [[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string LoadPlaces(const std::vector<PlaceKey>& places);
-// The first live candidacies of those that may be elected.
+// The first live candidacies of those that may be elected, in elections that no other transaction
+// has locked. Each has its session, which is locked, and the time as of LockSessions. A session
+// that another transaction has locked is NULL.
 struct Head {
   ElectionName election;
   size_t size = 0;
