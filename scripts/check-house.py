@@ -44,7 +44,6 @@ LONGER = {
     "client/client_session.cc": "one machine, whose events are told in one place",
     "core/law.cc": "the law of candidates: one function for each command",
     "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
-    "storage/schema/mysql_migrations.cc": "migrations are only ever added",
 }
 
 BOUNDS = "docs/bounds.md"

@@ -151,24 +151,6 @@ std::vector<Rows> Connection::RunInOneMessage(const std::vector<std::string>& st
   return Send(message, statements.size());
 }
 
-std::optional<Rows> Connection::Call(const std::string& call) {
-  try {
-    return std::move(Send(call, 2)[0]);  // the second result says that the procedure has ended
-  } catch (const MySqlError& error) {
-    switch (error.code) {
-      case 1305:  // there is no such procedure
-      case 1370:  // the user may not execute it
-        callable_ = false;
-        return std::nullopt;
-      case 1317:  // KILL QUERY
-      case 1969:
-      case 3024:  // a limit of the server's on the time of a statement
-        throw MySqlError(MySqlError::Kind::kAway, error.code, error.what());
-      default: throw;
-    }
-  }
-}
-
 std::vector<Rows> Connection::Send(const std::string& message, size_t results_count) {
   AllowAnswerOf(kAnswerMaxBytes);
   return Translating([&] {

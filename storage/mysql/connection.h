@@ -75,15 +75,6 @@ class Connection {
   // Runs one statement that changes rows, and answers with how many it changed.
   uint64_t Change(const std::string& statement);
 
-  // Calls a procedure that commits, and answers with one result. Nothing if there is none of this
-  // name, or this user may not call it: then nothing was done, and MayCall is false from now on.
-  // Throws kAway also if it was interrupted, which may have been after its COMMIT.
-  // REQUIRES: MayCall.
-  std::optional<Rows> Call(const std::string& call);
-  // Not where other servers write, too: a commit of theirs can end a transaction in the middle of a
-  // procedure, as in the middle of a message.
-  [[nodiscard]] bool MayCall() const { return callable_ && !server_.many_writers; }
-
   [[nodiscard]] const Address& address() const { return address_; }
   // As it was when the connection was made, or asked last. It may be one that must not be used.
   [[nodiscard]] const Server& server() const { return server_; }
@@ -105,7 +96,6 @@ class Connection {
   const Address address_;
   std::unique_ptr<sql::Connection> connection_;
   Server server_;
-  bool callable_ = true;
 };
 
 }  // namespace tenure::mysql

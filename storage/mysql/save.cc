@@ -48,13 +48,6 @@ class Saver {
   // Begins, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
     from_memory_ = true;
-    const auto small = AsSmall();
-    if (small && loan_.connection().MayCall()) {
-      if (const auto offset = Call(*small)) {
-        if (*offset == 0) return std::nullopt;
-        return {{{PartitionOf(small->decided->name), *offset}}};
-      }
-    }
     std::vector<std::string> statements = {query::kBegin};
     std::ranges::move(query::Hold(base_, decided_), std::back_inserter(statements));
     std::ranges::move(Changed(query::SaveSeats), std::back_inserter(statements));
@@ -96,39 +89,6 @@ class Saver {
       statements.push_back(query::ForgetEvents(*election, before));
     }
     return statements;
-  }
-
-  // What a lone campaign that is elected changes, or a lone resignation or proclamation.
-  [[nodiscard]] std::optional<query::SmallCommit> AsSmall() const {
-    const bool one = base_.elections.size() == 1 && changes_.elections.size() == 1 &&
-                     decided_.events.size() == 1 && base_.sessions.size() <= 1 &&
-                     changes_.opened.size() <= 1;
-    const bool queued = !changes_.candidacies.empty() || !changes_.departed.empty() ||
-                        !changes_.emptied.empty() || !changes_.cool_downs.empty();
-    const bool numbered = rules_.witness && rules_.witness->number;
-    if (numbered || !changes_.sessions.empty()) return std::nullopt;
-    if (!one || queued || changes_.elections.front()->waiting != 0) return std::nullopt;
-    query::SmallCommit small{.now = base_.now,
-                             .remembered = &base_.elections.begin()->second.election,
-                             .decided = changes_.elections.front(),
-                             .event = &decided_.events.front()};
-    if (!base_.sessions.empty()) small.session = &base_.sessions.begin()->second;
-    if (!changes_.opened.empty()) small.opened = changes_.opened.front();
-    return small;
-  }
-
-  // Answers with the offset, 0 if what is remembered does not hold, and nothing if the procedure
-  // cannot be called.
-  std::optional<uint64_t> Call(const query::SmallCommit& small) {
-    const auto offsets = Settle(
-        EventsByPartition(decided_),
-        [&] {
-          const auto answer =
-              loan_.connection().Call(query::Commit(small, rules_.point, rules_.witness));
-          return answer ? OffsetsIn(*answer, 1) : std::vector<uint64_t>();
-        },
-        [this] { return EventIsThere(); });
-    return offsets.empty() ? std::nullopt : std::optional(offsets.front());
   }
 
   std::vector<PartitionOffset> Commit(std::vector<std::string> statements,

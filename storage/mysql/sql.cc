@@ -100,8 +100,7 @@ std::string ElectionViews(std::string_view where) {
 }
 
 // What the law reads of a session that is alive, and of a plain election, except for what only
-// changes with the revision. The procedure tenure_commit_2 (storage/schema) compares the same: a
-// change here needs a tenure_commit_3. As one text, for a list of texts is searched by halves, and
+// changes with the revision. As one text, for a list of texts is searched by halves, and
 // one of rows from its beginning. What may hold any byte comes first and has one length, or comes
 // last.
 constexpr char kComparedOfSession[] = "s.id, s.lease_ttl_us, s.lease_ttl_since_us";
@@ -332,46 +331,6 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
         AreAsRemembered(sessions, [](const auto& it) { return it.second; }));
   }
   return statements;
-}
-
-std::string Commit(const SmallCommit& commit, const std::optional<HistoryPoint>& point,
-                   const std::optional<HomeWitness>& witness) {
-  const Election& before = *commit.remembered;
-  const Election& after = *commit.decided;
-  const Event& event = *commit.event;
-  const int partition = PartitionOf(after.name);
-
-  std::string compared = ComparedOf(before);
-  std::string session = "NULL";
-  if (commit.session != nullptr) {
-    compared = ComparedOf(*commit.session) + "/" + compared;
-    session = Literal(commit.session->id);
-  }
-  std::string opened = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
-  if (const Session* it = commit.opened) {
-    opened =
-        fmt::format("{}, {}, {}, {}, {}, {}, {}, {}", Literal(it->id), Literal(it->candidate),
-                    Literal(it->lease_ttl), Literal(it->opened_at), Literal(it->lease_ttl_asked),
-                    Literal(it->lease_ttl_since), Literal(it->identity), Literal(it->home));
-  }
-  const std::string home =
-      witness ? fmt::format("{}, {}", Literal(witness->home), witness->acknowledged) : "NULL, NULL";
-  const std::string partition_point =
-      point ? fmt::format("{}, {}", point->epoch, point->seen[static_cast<size_t>(partition)])
-            : "NULL, NULL";
-  const std::string event_values = fmt::format(
-      "{}, {}, {}, {}, {}, {}, {}, {}, {}", static_cast<int>(event.type),
-      static_cast<int>(event.cause), Literal(event.leader.session), Literal(event.leader.candidate),
-      Literal(event.leader.lease_ttl), Literal(event.leader.value),
-      Literal(event.leader.elected_at), Literal(event.at), Literal(event.successor));
-  return fmt::format(
-      "CALL tenure_commit_2({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
-      Literal(after.name), Literal(compared),
-      Literal(commit.now) - Literal(kRememberedClockTolerance),
-      Literal(commit.now) + Literal(kRememberedClockTolerance), session, opened, after.term.value,
-      after.revision.value, after.next_ticket.value, LeaderValues(after.leader),
-      Nullable(after.wake_at), EndValues(after.vacancy), home, partition, partition_point,
-      event_values);
 }
 
 std::string SaveSeats(const std::vector<const Election*>& elections) {

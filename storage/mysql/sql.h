@@ -92,22 +92,6 @@ struct Head {
 inline constexpr int kStale = 1690;  // "BIGINT UNSIGNED value is out of range"
 [[nodiscard]] std::vector<std::string> Hold(const TransactionState& remembered,
                                             const TransactionState& decided);
-// A transaction that the procedure tenure_commit_2 saves, in place of Hold and what follows it: one
-// plain election changes, with one event, and at most one session is known, and one opened.
-struct SmallCommit {
-  DbTime now;  // by which it was decided
-  const Election* remembered = nullptr;
-  const Election* decided = nullptr;
-  const Event* event = nullptr;
-  const Session* session = nullptr;  // remembered; null: none is needed
-  const Session* opened = nullptr;   // null: none
-};
-// Answers with the partition's next offset, or with 0 if what is remembered, or the witness, does
-// not hold, and then nothing was saved. Fails with kNotNull if the partition is not where `point`
-// says. Whatever happens, no transaction is left open.
-[[nodiscard]] std::string Commit(const SmallCommit& commit,
-                                 const std::optional<HistoryPoint>& point,
-                                 const std::optional<HomeWitness>& witness);
 // What a transaction that is decided from memory changes of elections.
 [[nodiscard]] std::string SaveSeats(const std::vector<const Election*>& elections);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);

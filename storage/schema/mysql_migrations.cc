@@ -374,115 +374,16 @@ constexpr const char* kHomesAlone[] = {
          FROM candidacies c JOIN sessions s ON s.id = c.session
          WHERE s.state = 0)",
     "DROP PROCEDURE IF EXISTS tenure_commit_1",
-    // A small transaction that was decided from memory, in one call: compares what is remembered,
-    // and that the home of the replica that decided it stands as that replica left it; saves, and
-    // commits. Answers with its offset, or 0 if something has changed, and then nothing was saved.
-    // It decides nothing. storage/mysql/sql.cc calls it, and says what is compared; a version of
-    // Tenure that compares or saves something else has a procedure of another name.
-    //
-    // With the rights of its caller: a user who may call it, but not write the tables, changes
-    // nothing. The answer comes before COMMIT, so that what fails after it may not have been
-    // committed.
-    R"(CREATE PROCEDURE tenure_commit_2(
-         of_election VARBINARY(255), of_compared VARBINARY(1024),
-         of_clock_from BIGINT, of_clock_until BIGINT,
-         of_session VARBINARY(16),
-         new_session VARBINARY(16), new_candidate VARBINARY(255), new_lease_ttl BIGINT,
-         new_opened_at BIGINT, new_lease_ttl_asked BIGINT, new_lease_ttl_since BIGINT,
-         new_identity VARBINARY(64), new_home BIGINT UNSIGNED,
-         to_term BIGINT UNSIGNED, to_revision BIGINT UNSIGNED, to_next_ticket BIGINT UNSIGNED,
-         to_session VARBINARY(16), to_candidate VARBINARY(255), to_lease_ttl BIGINT,
-         to_value VARBINARY(4096), to_elected_at BIGINT, to_attempt BIGINT UNSIGNED,
-         to_wake_at BIGINT, to_vacant_cause TINYINT UNSIGNED, to_vacant_since BIGINT,
-         of_home BIGINT UNSIGNED, of_beat BIGINT UNSIGNED,
-         of_lane TINYINT UNSIGNED, of_epoch BIGINT UNSIGNED, of_position BIGINT UNSIGNED,
-         event_type TINYINT UNSIGNED, event_cause TINYINT UNSIGNED,
-         event_session VARBINARY(16), event_candidate VARBINARY(255), event_lease_ttl BIGINT,
-         event_value VARBINARY(4096), event_elected_at BIGINT, event_at BIGINT,
-         event_successor VARBINARY(255))
-       MODIFIES SQL DATA
-       SQL SECURITY INVOKER
-       BEGIN
-         DECLARE held INT DEFAULT 0;
-         DECLARE EXIT HANDLER FOR SQLEXCEPTION
-         BEGIN
-           ROLLBACK;
-           RESIGNAL;
-         END;
-
-         START TRANSACTION;
-         IF of_session IS NULL THEN
-           SELECT COUNT(*) INTO held FROM elections e
-             WHERE e.name = of_election
-               AND CONCAT_WS('/', e.term, e.revision, e.next_ticket, COALESCE(e.leader_attempt, 0),
-                 e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max, e.history_from, e.name)
-                 = of_compared
-               AND e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0
-               AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0
-               AND e.wake_at_us IS NULL AND e.appointed_candidate IS NULL
-               AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
-                 BETWEEN of_clock_from AND of_clock_until
-             FOR UPDATE SKIP LOCKED;
-         ELSE
-           SELECT COUNT(*) INTO held FROM elections e STRAIGHT_JOIN sessions s ON s.id = of_session
-             WHERE e.name = of_election
-               AND CONCAT_WS('/', s.id, s.lease_ttl_us, s.lease_ttl_since_us, e.term, e.revision,
-                 e.next_ticket, COALESCE(e.leader_attempt, 0), e.lease_ttl_default_us,
-                 e.lease_ttl_max_us, e.queue_max, e.history_from, e.name) = of_compared
-               AND e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0
-               AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0
-               AND e.wake_at_us IS NULL AND e.appointed_candidate IS NULL
-               AND s.state = 0
-               AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
-                 BETWEEN of_clock_from AND of_clock_until
-             FOR UPDATE SKIP LOCKED;
-         END IF;
-
-         IF held = 1 AND of_home IS NOT NULL THEN
-           SELECT COUNT(*) INTO held FROM homes
-             WHERE id = of_home AND dead = 0 AND beat >= of_beat LOCK IN SHARE MODE;
-         END IF;
-
-         IF held = 0 THEN
-           ROLLBACK;
-           SELECT 0;
-         ELSE
-           UPDATE elections SET term = to_term, revision = to_revision,
-               next_ticket = to_next_ticket, leader_session = to_session,
-               leader_candidate = to_candidate, leader_lease_ttl_us = to_lease_ttl,
-               leader_value = to_value, leader_elected_at_us = to_elected_at,
-               leader_attempt = to_attempt, wake_at_us = to_wake_at,
-               vacant_cause = to_vacant_cause, vacant_since_us = to_vacant_since
-             WHERE name = of_election;
-           IF new_session IS NOT NULL THEN
-             INSERT INTO sessions (id, candidate, lease_ttl_us, cause, ended_at_us, opened_at_us,
-                 lease_ttl_asked_us, lease_ttl_since_us, identity, home, moves, state)
-               VALUES (new_session, new_candidate, new_lease_ttl, 0, 0, new_opened_at,
-                 new_lease_ttl_asked, new_lease_ttl_since, new_identity, new_home, 1, 0);
-           END IF;
-           UPDATE lanes SET position = LAST_INSERT_ID(position + 1)
-             WHERE lane = of_lane
-               AND (of_epoch IS NULL OR (epoch = of_epoch AND position >= of_position));
-           IF ROW_COUNT() <> 1 THEN
-             SIGNAL SQLSTATE '23000'
-               SET MYSQL_ERRNO = 1048, MESSAGE_TEXT = 'the partition is not where it was';
-           END IF;
-           INSERT INTO events (election, revision, type, cause, term, session, candidate,
-               lease_ttl_us, value, elected_at_us, at_us, successor, lane, position)
-             VALUES (of_election, to_revision, event_type, event_cause, to_term, event_session,
-               event_candidate, event_lease_ttl, event_value, event_elected_at, event_at,
-               event_successor, of_lane, LAST_INSERT_ID());
-           SELECT LAST_INSERT_ID();
-           COMMIT;
-         END IF;
-       END)",
 };
 
+// Version 15 created it until it was found that it saved no time.
+constexpr const char* kCallsEnd[] = {"DROP PROCEDURE IF EXISTS tenure_commit_2"};
+
 constexpr Migration kMigrations[] = {
-    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
-    {6, kOrigin},     {7, kLineage},  {8, kFences},         {9, kIncumbents}, {10, kReplicas},
-    {11, {}},  // created a procedure that version 15 replaces
-    {12, kTenants},   {13, kFence},   {14, kHomes},         {15, kHomesAlone}};
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},   {5, kIdentities},
+    {6, kOrigin},     {7, kLineage},  {8, kFences},         {9, kIncumbents},  {10, kReplicas},
+    {11, {}},  // created a procedure that version 15 drops
+    {12, kTenants},   {13, kFence},   {14, kHomes},         {15, kHomesAlone}, {16, kCallsEnd}};
 
 }  // namespace
 

@@ -260,7 +260,8 @@ constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, k
                                      {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
                                      {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},
                                      {10, kReplicas},  {11, {}},           {12, kTenants},
-                                     {13, {}},         {14, kHomes},       {15, kHomesAlone}};
+                                     {13, {}},         {14, kHomes},       {15, kHomesAlone},
+                                     {16, {}}};
 
 }  // namespace
 

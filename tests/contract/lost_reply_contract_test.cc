@@ -13,8 +13,6 @@
 
 #include "core/purging.h"
 #include "core/remembered.h"
-#include "storage/mysql/connection.h"
-#include "storage/schema/migrations.h"
 #include "tests/contract/gate.h"
 #include "tests/contract/store_contract.h"
 #include "tests/support/sql_relay.h"
@@ -36,7 +34,6 @@ class LostReplyContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
     relay_ = std::make_unique<SqlRelay>(Server().port());
     store_ = OpenUrl("mysql://root@127.0.0.1:" + std::to_string(relay_->port()) +
                      "/tenure?tls=disabled");
@@ -296,20 +293,13 @@ TEST_P(LostReplyTest, AWritersRowIsKeptForADay) {
 
 // --- Decided from memory ---
 
-class LostReplyFromMemoryTest : public LostReplyContract {
- protected:
-  // What the last message of a small transaction has, and no other.
-  [[nodiscard]] std::string OfSmallCommit() const {
-    return GetParam() == Kind::kServer && !SeveralServersWrite() ? "CALL tenure_commit_2"
-                                                                 : "COMMIT";
-  }
-};
+class LostReplyFromMemoryTest : public LostReplyContract {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, LostReplyFromMemoryTest,
-                         ::testing::Values(Kind::kServer, Kind::kServerByMessage), KindName);
+INSTANTIATE_TEST_SUITE_P(Stores, LostReplyFromMemoryTest, ::testing::Values(Kind::kServer),
+                         KindName);
 
 TEST_P(LostReplyFromMemoryTest, ACommitThatHappenedIsFoundAndNotRepeated) {
-  ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] { relay_->LoseReplyTo(OfSmallCommit()); }));
+  ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] { relay_->LoseReplyTo("COMMIT"); }));
 
   ExpectFound({"e"});
 }
@@ -323,7 +313,7 @@ TEST_P(LostReplyFromMemoryTest, TheOffsetInEachPartitionIsFound) {
 
 TEST_P(LostReplyFromMemoryTest, ACommitThatDidNotHappenIsTriedAgain) {
   const TransactionState state = Remember(resign_);
-  relay_->BreakAt(OfSmallCommit(), [](const Held& held) { held.HangUp(); });
+  relay_->BreakAt("COMMIT", [](const Held& held) { held.HangUp(); });
 
   Transact(resign_, {.remembered = &state});
 
@@ -336,7 +326,7 @@ TEST_P(LostReplyFromMemoryTest, ACommitThatIsStuckIsWaitedForAndFound) {
   std::jthread opener;
 
   const bool decided = IsDecidedFromMemory(resign_, [&] {
-    relay_->BreakAt(OfSmallCommit(), [&](const Held& held) {
+    relay_->BreakAt("COMMIT", [&](const Held& held) {
       held.Deliver();
       gate.WaitUntilOneWaits();
       opener = std::jthread([&] {
@@ -357,7 +347,7 @@ TEST_P(LostReplyFromMemoryTest, AMessageThatComesLateIsRefused) {
   if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
   TransactionState state = Remember(resign_);
   const Held* late = nullptr;
-  relay_->BreakAt(OfSmallCommit(), [&](const Held& held) { late = &held; });
+  relay_->BreakAt("COMMIT", [&](const Held& held) { late = &held; });
   state.now = store_->FindDueWork(1).value().now;
 
   TransactOnce(resign_, {.remembered = &state});
@@ -381,7 +371,7 @@ TEST_P(LostReplyFromMemoryTest, AnotherEventInItsPlaceIsNotTakenForIt) {
     const std::vector<Command> proclaim = {Proclaim{{"e"}, a_, {1}, "lost"}};
     const TransactionState state = Remember(proclaim);
     retries_before_ = store_->Activity().retries;
-    relay_->BreakAt(OfSmallCommit(), [&](const Held& held) {
+    relay_->BreakAt("COMMIT", [&](const Held& held) {
       held.HangUp();
       const auto answer = Run(*other, {instead}).at(0);
       EXPECT_TRUE(answer) << answer.error().message;
@@ -396,75 +386,6 @@ TEST_P(LostReplyFromMemoryTest, AnotherEventInItsPlaceIsNotTakenForIt) {
   EXPECT_THAT(History("e"),
               ElementsAre("1 ELECTED a 1 ", "2 PROCLAIMED a 1 ", "3 VACATED a 1 RESIGNED"));
 }
-
-// --- The procedure ends after its COMMIT ---
-
-class LostCallTest : public LostReplyContract {
- protected:
-  void SetUp() override {
-    if (SeveralServersWrite()) GTEST_SKIP() << "nothing is called";
-    LostReplyContract::SetUp();
-  }
-
-  // The shipped procedure, which does more after its COMMIT.
-  void AfterCommit(const std::string& more) {
-    mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
-    for (const Migration& migration : MySqlMigrations()) {
-      for (std::string sql : migration.statements) {
-        if (!sql.starts_with("CREATE PROCEDURE tenure_commit_2(")) continue;
-        constexpr std::string_view kCommit = "COMMIT;";
-        sql.insert(sql.rfind(kCommit) + kCommit.size(), more);
-        connection.Run({"DROP PROCEDURE tenure_commit_2"});
-        connection.Run({sql});
-        return;
-      }
-    }
-    FAIL() << "there is no such procedure";
-  }
-
-  void ExpectFoundAfter(const std::string& kill);
-  void ExpectFoundAfterError(int code) {
-    AfterCommit(" SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = " + std::to_string(code) + ";");
-    ASSERT_TRUE(IsDecidedFromMemory(resign_, [] {}));
-    ExpectFound({"e"});
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Stores, LostCallTest, ::testing::Values(Kind::kServer), KindName);
-
-void LostCallTest::ExpectFoundAfter(const std::string& kill) {
-  AfterCommit(" SELECT SLEEP(60) INTO held;");
-  std::jthread killer;
-
-  ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] {
-    killer = {};  // of a try that was not decided from memory, and does not sleep
-    killer = std::jthread([kill](const std::stop_token& stop) {
-      const std::string sleeper =
-          "SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User sleep'";
-      std::string id = "NULL";
-      EXPECT_TRUE(Eventually([&] {
-        id = Server().Ask(sleeper);
-        return id != "NULL" || stop.stop_requested();
-      }));
-      if (id != "NULL") Server().Ask(kill + " " + id);
-    });
-  }));
-  killer.join();
-
-  ExpectFound({"e"});
-}
-
-TEST_P(LostCallTest, AConnectionThatIsKilledAfterItsCommitHasCommitted) {
-  ExpectFoundAfter("KILL");
-}
-
-TEST_P(LostCallTest, ACallThatIsInterruptedAfterItsCommitHasCommitted) {
-  ExpectFoundAfter("KILL QUERY");
-}
-
-TEST_P(LostCallTest, ACallThatIsTooSlowForMariaDbMayHaveCommitted) { ExpectFoundAfterError(1969); }
-
-TEST_P(LostCallTest, ACallThatIsTooSlowForMySqlMayHaveCommitted) { ExpectFoundAfterError(3024); }
 
 }  // namespace
 }  // namespace tenure::testing

@@ -30,7 +30,6 @@ class MemoryContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
     ASSERT_TRUE(Stand("e", a_, "a").elected);
   }
 
@@ -97,8 +96,7 @@ class MemoryContract : public StoreContract {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, MemoryContract,
-                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer,
-                                           Kind::kServerByMessage),
+                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
                          KindName);
 
 TEST_P(MemoryContract, AResignationIsCommitted) {
@@ -429,8 +427,7 @@ class MemoryConditionTest : public MemoryContract {
   void ExpectBusyWhileLocked(const Command& command);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest,
-                         ::testing::Values(Kind::kServer, Kind::kServerByMessage), KindName);
+INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest, ::testing::Values(Kind::kServer), KindName);
 
 // Each is in the statement, or this column could change unnoticed.
 void MemoryConditionTest::ExpectThatEveryColumnIsCompared(const Command& command) {
@@ -526,183 +523,28 @@ void MemoryConditionTest::ExpectBusyWhileLocked(const Command& command) {
   EXPECT_THAT(History("e"), SizeIs(events));
 }
 
-// --- The procedure ---
-
-// How many statements of the server were calls.
-int CallsSoFar() {
-  const std::string line = Server().Query("SHOW GLOBAL STATUS LIKE 'Com_call_procedure'").output;
-  return std::stoi(line.substr(line.find('\t') + 1));
-}
-
-class MemoryCallTest : public MemoryContract {
- protected:
-  void SetUp() override {
-    if (SeveralServersWrite()) GTEST_SKIP() << "a transaction is a message for each statement";
-    MemoryContract::SetUp();
-  }
-
-  // How many of them `command` takes if it is decided from memory.
-  int CallsOf(const Command& command) {
-    for (int tries = 0; tries < kTries; ++tries) {
-      const TransactionState state = Remember(command);
-      const int before = CallsSoFar();
-      if (Try(state, command) == Memory::kHeld) return CallsSoFar() - before;
-    }
-    ADD_FAILURE() << "not decided from memory";
-    return -1;
-  }
-
-  // The store, as a new user who has these rights, and any other that docs/engines.md asks for.
-  void OpenAs(const std::string& rights) {
-    Server().Ask("DROP USER IF EXISTS server; CREATE USER server; GRANT " + rights + " TO server");
-    if (ServerName() == "GroupReplication") {
-      Server().Ask("GRANT SELECT ON performance_schema.replication_group_members TO server");
-    }
-    std::string url = url_;
-    store_ = OpenUrl(url.replace(url.find("root@"), 5, "server@"));
-  }
-
-  // The call by which session `a_` leaves the election "e", if that is as `remembered` says.
-  std::string CallToResign(const TransactionState& remembered, HistoryPoint point = {}) {
-    TransactionState before = remembered;
-    before.now = store_->FindDueWork(1).value().now;
-    TransactionState decided = Remember(Resign{{"e"}, a_, {}});
-    EXPECT_TRUE(Apply(decided, limits_, Resign{{"e"}, a_, {}}));
-    return mysql::query::Commit({.now = before.now,
-                                 .remembered = &before.elections.at({"e"}).election,
-                                 .decided = &decided.elections.at({"e"}).election,
-                                 .event = &decided.events.front(),
-                                 .session = &before.sessions.at(a_)},
-                                point, {});
-  }
-
-  static bool NoTransactionIsOpen() {
-    return Eventually(
-        [] { return Server().Ask("SELECT COUNT(*) FROM information_schema.innodb_trx") == "0"; });
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Stores, MemoryCallTest, ::testing::Values(Kind::kServer), KindName);
-
-TEST_P(MemoryConditionTest, WhereSeveralServersWriteNothingIsCalled) {
-  if (!SeveralServersWrite()) GTEST_SKIP() << "one server writes";
-  const Command resign = Resign{{"e"}, a_, {}};
-  const int before = CallsSoFar();
-
-  EXPECT_TRUE(Holds(Remember(resign), resign));
-
-  EXPECT_EQ(CallsSoFar(), before);
-}
-
-TEST_P(MemoryCallTest, ASmallTransactionIsOneCall) {
-  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "new"}), 1);
-  EXPECT_EQ(CallsOf(Resign{{"e"}, a_, {}}), 1);
-  EXPECT_EQ(CallsOf(Campaign{{"e"}, a_, {}, {}, "v", 0, {7}}), 1);
-  EXPECT_EQ(CallsOf(Resign{{"e"}, a_, {}}), 1);
-  EXPECT_EQ(CallsOf(Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}}), 1);
-  EXPECT_EQ(View("e").election, transaction_.elections.at({"e"}).election);
-}
-
 // Everything that can be long is.
-TEST_P(MemoryCallTest, TheLongestNamesAndValuesFit) {
+TEST_P(MemoryContract, TheLongestNamesAndValuesFit) {
   const ElectionName name{std::string(kNameBytesMax, 'n')};
-  const std::string candidate(kNameBytesMax, 'c');
   const SessionId session = NewSessionId();
   Stand(name.bytes, a_, "a");
   Run(Resign{name, a_, {}});
   const std::string value(kValueBytesMax, '\xff');
+  const Command campaign = Campaign{name,
+                                    session,
+                                    Campaign::Opening{std::string(kNameBytesMax, 'c'), 30s},
+                                    {},
+                                    value,
+                                    0,
+                                    {std::numeric_limits<uint64_t>::max()}};
 
-  EXPECT_EQ(CallsOf(Campaign{name,
-                             session,
-                             Campaign::Opening{candidate, 30s},
-                             {},
-                             value,
-                             0,
-                             {std::numeric_limits<uint64_t>::max()}}),
-            1);
+  ASSERT_TRUE(Holds(Remember(campaign), campaign));
 
   EXPECT_EQ(View(name.bytes).election, transaction_.elections.at(name).election);
   EXPECT_EQ(View(name.bytes).election.leader->value, value);
   Event event = transaction_.events.at(0);
   event.leader.call_id = {};  // is not saved
   EXPECT_EQ(store_->ReadEvents(name, event.revision, 1).value().at(0), event);
-}
-
-TEST_P(MemoryCallTest, TheDocumentedPrivilegesSufficeForTheCall) {
-  OpenAs("SELECT, INSERT, UPDATE, DELETE, EXECUTE ON tenure.*");
-
-  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "new"}), 1);
-}
-
-TEST_P(MemoryCallTest, WithoutTheRightToExecuteAMessageIsSentAndOnlyTheFirstTimeACall) {
-  OpenAs("SELECT, INSERT, UPDATE, DELETE ON tenure.*");
-
-  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "new"}), 1);
-  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "newer"}), 0);
-  EXPECT_EQ(CallsOf(Resign{{"e"}, a_, {}}), 0);
-
-  EXPECT_THAT(History("e"), SizeIs(4));
-}
-
-TEST_P(MemoryCallTest, TheRightToExecuteIsNotTheRightToChangeAnElection) {
-  OpenAs("EXECUTE ON tenure.*");
-  store_ = Open();
-  const std::string call = CallToResign(Remember(Resign{{"e"}, a_, {}}));
-  std::string application = url_;
-  application.replace(application.find("root@"), 5, "server@");
-  mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(application).value()));
-
-  try {
-    connection.Call(call);
-    ADD_FAILURE() << "it may";
-  } catch (const mysql::MySqlError& error) {
-    EXPECT_EQ(error.code, 1142) << error.what();
-  }
-
-  EXPECT_THAT(History("e"), SizeIs(1));
-  EXPECT_TRUE(NoTransactionIsOpen());
-}
-
-TEST_P(MemoryCallTest, ACallThatIsRefusedOrFailsLeavesNoTransactionOpen) {
-  const TransactionState state = Remember(Resign{{"e"}, a_, {}});
-  TransactionState stale = state;
-  stale.elections.at({"e"}).election.next_ticket = {99};
-  mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
-
-  EXPECT_EQ(connection.Call(CallToResign(stale))->at(0).Unsigned(0), 0u);
-  EXPECT_TRUE(NoTransactionIsOpen());
-
-  try {
-    connection.Call(CallToResign(state, {.epoch = 7}));
-    ADD_FAILURE() << "it is in this epoch";
-  } catch (const mysql::MySqlError& error) {
-    EXPECT_EQ(error.code, mysql::query::kNotNull) << error.what();
-  }
-  EXPECT_TRUE(NoTransactionIsOpen());
-
-  EXPECT_THAT(History("e"), SizeIs(1));
-  EXPECT_GT(connection.Call(CallToResign(state))->at(0).Unsigned(0), 0u);
-  EXPECT_THAT(History("e"), SizeIs(2));
-  EXPECT_TRUE(NoTransactionIsOpen());
-}
-
-// It may have been interrupted after its COMMIT.
-TEST_P(MemoryCallTest, ACallThatIsInterruptedIsLookedUp) {
-  const Command resign = Resign{{"e"}, a_, {}};
-  const TransactionState state = Remember(resign);
-  Gate gate;
-  std::thread killer([&] {
-    gate.WaitUntilOneWaits();
-    gate.InterruptTheOneThatWaits();
-    gate.Open();
-  });
-
-  const Memory memory = Try(state, resign);
-  killer.join();
-
-  EXPECT_EQ(memory, Memory::kUnused) << "it was not committed, and then decided from rows";
-  EXPECT_THAT(store_->Activity().retries, Contains(1u));
-  EXPECT_TRUE(NoTransactionIsOpen());
 }
 
 TEST_P(MemoryContract, TwoEventsOfOneElectionAreBothCommitted) {

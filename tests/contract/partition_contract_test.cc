@@ -21,10 +21,7 @@ constexpr int kCycles = 15;
 
 class PartitionContract : public StoreContract {
  protected:
-  void SetUp() override {
-    StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
-  }
+  void SetUp() override { StoreContract::SetUp(); }
 
   // Of partition 0, or of another.
   static std::string NameOf(int number, bool elsewhere = false) {
@@ -83,9 +80,7 @@ class PartitionContract : public StoreContract {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, PartitionContract,
-                         ::testing::Values(Kind::kSqliteFile, Kind::kServer,
-                                           Kind::kServerByMessage),
-                         KindName);
+                         ::testing::Values(Kind::kSqliteFile, Kind::kServer), KindName);
 
 TEST_P(PartitionContract, EveryOffsetIsGivenOnceWithoutAGap) {
   std::mutex mutex;

@@ -29,10 +29,7 @@ const Asker kAsker{"olga", "tidies up"};
 
 class PurgeContract : public StoreContract {
  protected:
-  void SetUp() override {
-    StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
-  }
+  void SetUp() override { StoreContract::SetUp(); }
 
   static LockSet LocksOf(const std::vector<std::string>& elections) {
     LockSet locks;
@@ -375,8 +372,7 @@ TEST_P(PurgeContract, NamesAreUsedWhileTheyArePurged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, PurgeContract,
-                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer,
-                                           Kind::kServerByMessage),
+                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
                          KindName);
 
 // Nor is its state from before the wait trusted afterwards.

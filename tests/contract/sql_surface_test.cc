@@ -457,7 +457,7 @@ constexpr char kRightsToMigrate[] =
     "CREATE, ALTER, DROP, INDEX, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, "
     "INSERT,"
     " UPDATE, DELETE ON tenure.*";
-constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE, EXECUTE ON tenure.*";
+constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE ON tenure.*";
 
 TEST_F(FenceTest, TheDocumentedPrivilegesSufficeToMigrateAndToServe) {
   Server().FreshDatabase("tenure");

@@ -26,7 +26,6 @@ enum class Kind {
   kSqliteMemory,
   kSqliteFile,
   kServer,
-  kServerByMessage,  // without procedures for transactions
 };
 
 inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
@@ -34,12 +33,11 @@ inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
     case Kind::kSqliteMemory: return "SqliteMemory";
     case Kind::kSqliteFile: return "SqliteFile";
     case Kind::kServer: return ServerName();
-    case Kind::kServerByMessage: return ServerName() + "ByMessage";
   }
   return "";
 }
 
-// Then each statement is a message, and nothing is called.
+// Then each statement is a message.
 inline bool SeveralServersWrite() { return ServerName() == "Galera"; }
 
 // Nothing if it is no error, which a test can compare and then go on.
@@ -85,8 +83,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
     switch (GetParam()) {
       case Kind::kSqliteMemory: return "sqlite::memory:";
       case Kind::kSqliteFile: return "sqlite:" + (folder_.path() / "tenure.db").string();
-      case Kind::kServer:
-      case Kind::kServerByMessage: return Server().FreshDatabase("tenure");
+      case Kind::kServer: return Server().FreshDatabase("tenure");
     }
     return "";
   }

@@ -54,7 +54,7 @@ class CheckTest : public ::testing::Test {
   TempDir folder_;
 };
 
-constexpr char kServes[] = "SELECT, INSERT, UPDATE, DELETE, EXECUTE";
+constexpr char kServes[] = "SELECT, INSERT, UPDATE, DELETE";
 constexpr char kMigrates[] =
     "CREATE, ALTER, INDEX, DROP, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, "
     "INSERT, "
@@ -83,14 +83,14 @@ TEST_F(CheckTest, EachRightThatServingNeedsIsMissed) {
   Migrate();
   for (const std::string right : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
     const std::string others =
-        std::regex_replace(std::string(kServes), std::regex(right + ", "), "");
+        std::regex_replace(std::string(kServes), std::regex(right + ", |, " + right), "");
     ExpectFault(Check(UrlOf(others)), right);
   }
 }
 
 TEST_F(CheckTest, ARightToSomeOfTheTablesIsNotEnough) {
   Migrate();
-  const std::string url = UrlOf("SELECT, INSERT, DELETE, EXECUTE");
+  const std::string url = UrlOf("SELECT, INSERT, DELETE");
   Database().Query("GRANT UPDATE ON tenure.elections TO u");
 
   ExpectFault(Check(url), "the user lacks the rights UPDATE on sessions");
