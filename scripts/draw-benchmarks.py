@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-COLORS = {"Tenure": "#1a7f37", "Tenure on MySQL": "#7fc08f", "etcd": "#6e7781", "ZooKeeper": "#afb8c1"}
+COLORS = {"Tenure": "#1a7f37", "Tenure by socket": "#4fa365", "Tenure on MySQL": "#7fc08f", "etcd": "#6e7781", "ZooKeeper": "#afb8c1"}
 MARKERS = {"Tenure": "o", "etcd": "s", "ZooKeeper": "^"}
 DARK, GREY, RED = "#1f2328", "#57606a", "#cf222e"
 

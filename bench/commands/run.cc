@@ -38,6 +38,7 @@ class Run {
   explicit Run(const RunPlan& plan) : plan_(plan), ledger_(plan.rounds) {
     std::cerr << "tenure-bench: starting the servers" << std::endl;
     for (const Column system : plan.systems) {
+      if (system == Column::kTenureBySocket && !Wants(Part::kThroughputs)) continue;
       if (system == Column::kTenureOnMySql && !StartMySqlToo()) continue;
       contenders_.emplace_back(system, StartServer(system, Source(), "tenure"));
     }
@@ -80,11 +81,13 @@ class Run {
   // Each system is the first to do a work as often as the others.
   void Rotate() { std::ranges::rotate(contenders_, contenders_.begin() + 1); }
 
-  // The contenders in a work that is not done on MySQL.
+  // The contenders in a work that compares more than throughputs: one Tenure.
   [[nodiscard]] std::vector<Contender*> Systems() {
     std::vector<Contender*> systems;
     for (Contender& contender : contenders_) {
-      if (contender.column != Column::kTenureOnMySql) systems.push_back(&contender);
+      const bool another =
+          contender.column == Column::kTenureBySocket || contender.column == Column::kTenureOnMySql;
+      if (!another) systems.push_back(&contender);
     }
     return systems;
   }
@@ -208,12 +211,15 @@ class Run {
   void MeasureWhatOnlyTenureDoes() {
     TenureServer server(database_, database_.FreshDatabase("alone"));
     TenureSystem system(server.endpoint());
-    // Two replicas are idle on this database server: the contender, and this one.
-    const double idle = MeasureStatements(database_, plan_.idle) / 2;
+    // Of this replica, and the contenders on this database server.
+    const auto others = static_cast<double>(std::ranges::count_if(contenders_, [](const auto& it) {
+      return it.column == Column::kTenure || it.column == Column::kTenureBySocket;
+    }));
+    const double idle = MeasureStatements(database_, plan_.idle) / (others + 1);
     ledger_.Note(RowId::kIdle, Column::kTenure, idle);
     const double with_many = MeasureStatementsWithMany(
         system, database_, ledger_.Label(RowId::kIdleWithMany), kMany, plan_.idle);
-    ledger_.Note(RowId::kIdleWithMany, Column::kTenure, with_many - idle);
+    ledger_.Note(RowId::kIdleWithMany, Column::kTenure, with_many - others * idle);
     const std::string observed = ledger_.Label(RowId::kObservers);
     Observers observers(system, observed, kObservers);
     const auto telling = MeasureTelling(system, observers, observed, kObservedRounds);

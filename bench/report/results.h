@@ -13,9 +13,9 @@
 
 namespace tenure::bench {
 
-enum class Column { kTenure, kTenureOnMySql, kEtcd, kZooKeeper };
-inline constexpr std::array kColumns = {Column::kTenure, Column::kTenureOnMySql, Column::kEtcd,
-                                        Column::kZooKeeper};
+enum class Column { kTenure, kTenureBySocket, kTenureOnMySql, kEtcd, kZooKeeper };
+inline constexpr std::array kColumns = {Column::kTenure, Column::kTenureBySocket,
+                                        Column::kTenureOnMySql, Column::kEtcd, Column::kZooKeeper};
 // Those that do every work that is compared.
 inline constexpr std::array kSystems = {Column::kTenure, Column::kEtcd, Column::kZooKeeper};
 [[nodiscard]] std::string Name(Column column);

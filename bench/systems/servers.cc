@@ -154,6 +154,10 @@ std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
   switch (system) {
     case Column::kTenure:
       return std::make_unique<TenureServer>(source.database, source.database.FreshDatabase(name));
+    case Column::kTenureBySocket:
+      return std::make_unique<TenureServer>(
+          source.database,
+          source.database.FreshDatabase(name + "_socket") + "?socket=" + source.database.socket());
     case Column::kTenureOnMySql:
       if (source.mysql == nullptr) throw std::runtime_error("no MySQL was named");
       return std::make_unique<TenureServer>(*source.mysql, source.mysql->FreshDatabase(name));

@@ -54,6 +54,7 @@ void WaitForRenewal(testing::Process& leader) {
 std::unique_ptr<System> Connect(Column system, const std::string& endpoint) {
   switch (system) {
     case Column::kTenure:
+    case Column::kTenureBySocket:
     case Column::kTenureOnMySql: return std::make_unique<TenureSystem>(endpoint);
     case Column::kEtcd: return std::make_unique<EtcdSystem>(endpoint);
     case Column::kZooKeeper: return std::make_unique<ZooKeeperSystem>(endpoint);
