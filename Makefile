@@ -26,7 +26,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters cluster-contract \
 	test-guarded-set test-hostile test-admin-storm fuzz test-run test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
 	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
-	image package pictures bench bench-scale bench-overload bench-figure check check-locks check-style check-proto model fix clean
+	image package pictures bench bench-scale bench-overload bench-figure bench-homegrown check check-locks check-style check-proto model fix clean
 
 ##@ Run
 
@@ -206,6 +206,10 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
 	@scripts/bench.sh $(PEERS) figure $(if $(QUICK),--quick)
+
+bench-homegrown: ## Measure Tenure beside election schemes that teams write in SQL, on one MariaDB
+	$(BUILD_BENCH)
+	@scripts/bench.sh $(PEERS) homegrown $(if $(QUICK),--quick)
 
 ##@ Checks
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "bench/commands/figure_command.h"
+#include "bench/commands/homegrown_command.h"
 #include "bench/commands/machine.h"
 #include "bench/commands/overload_command.h"
 #include "bench/commands/run.h"
@@ -17,6 +18,7 @@
 #include "bench/report/report_folder.h"
 #include "bench/works/crash.h"
 #include "bench/works/healthy_leaders.h"
+#include "bench/works/holder.h"
 #include "bench/works/storm.h"
 
 namespace tenure::bench {
@@ -107,6 +109,15 @@ int RunOverload(const Options& options) {
   return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+int RunHomegrown(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  const SchemeTable table =
+      MeasureHomegrown(options.quick ? QuickHomegrownPlan() : FullHomegrownPlan());
+  Publish(options, "homegrown", {{"machine", machine}}, table);
+  return EXIT_SUCCESS;
+}
+
 }  // namespace
 }  // namespace tenure::bench
 
@@ -160,6 +171,10 @@ int main(int argc, char** argv) {
   overload->fallthrough();
   overload->add_option("--in-flight", options.in_flight,
                        "Number of concurrent calls (default: ten times the saturating number)");
+  CLI::App* homegrown = app.add_subcommand(
+      "homegrown",
+      "Measure Tenure beside election schemes that teams write in SQL, on one MariaDB");
+  homegrown->fallthrough();
   tenure::bench::StormOptions storming{};
   tenure::bench::HealthyOptions leading{};
   int64_t seconds = 0;
@@ -172,6 +187,18 @@ int main(int argc, char** argv) {
   healthy->add_option("--count", leading.count)->required();
   healthy->add_option("--lease-seconds", lease_seconds)->required();
   healthy->add_option("--seconds", seconds)->required();
+  tenure::bench::SqlHolderOptions sql_holding{};
+  tenure::bench::TenureHolderOptions tenure_holding{};
+  CLI::App* sql_holder = app.add_subcommand("sql-holder", "A leader by SQL statements")->group("");
+  sql_holder->add_option("--scheme", sql_holding.scheme)->required();
+  sql_holder->add_option("--port", sql_holding.port)->required();
+  sql_holder->add_option("--database", sql_holding.database)->required();
+  sql_holder->add_option("--election", sql_holding.election)->required();
+  CLI::App* tenure_holder =
+      app.add_subcommand("tenure-holder", "A leader by the C++ library")->group("");
+  tenure_holder->add_option("--endpoint", tenure_holding.endpoint)->required();
+  tenure_holder->add_option("--election", tenure_holding.election)->required();
+  tenure_holder->add_option("--lease-seconds", lease_seconds)->required();
   CLI11_PARSE(app, argc, argv);
 
   ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
@@ -192,6 +219,16 @@ int main(int argc, char** argv) {
       tenure::bench::RunHealthyLeaders(leading);
       return EXIT_SUCCESS;
     }
+    if (sql_holder->parsed()) {
+      tenure::bench::RunSqlHolder(sql_holding);
+      return EXIT_SUCCESS;
+    }
+    if (tenure_holder->parsed()) {
+      tenure_holding.lease = std::chrono::seconds(lease_seconds);
+      tenure::bench::RunTenureHolder(tenure_holding);
+      return EXIT_SUCCESS;
+    }
+    if (homegrown->parsed()) return tenure::bench::RunHomegrown(options);
     if (overload->parsed()) return tenure::bench::RunOverload(options);
     if (scale->parsed()) return tenure::bench::RunScale(options);
     if (figure->parsed()) return tenure::bench::RunFigure(options);

@@ -1,0 +1,23 @@
+// A thread with a small stack, of which a process can have thousands.
+#pragma once
+
+#include <pthread.h>
+
+#include <functional>
+
+namespace tenure::bench {
+
+class SmallThread {
+ public:
+  // Throws std::runtime_error if there can be no more threads.
+  explicit SmallThread(std::function<void()> body);
+  ~SmallThread();  // waits for its end
+  SmallThread(const SmallThread&) = delete;
+  SmallThread& operator=(const SmallThread&) = delete;
+
+ private:
+  const std::function<void()> body_;
+  pthread_t thread_{};
+};
+
+}  // namespace tenure::bench
