@@ -26,12 +26,11 @@ class Homegrown {
   SchemeTable ToItsEnd() {
     Remark(Settings());
     for (const SqlScheme& scheme : SqlSchemes()) {
-      SqlVenue venue(database_, scheme);
-      Measure(venue);
+      MeasureEach([&] { return SqlVenue(database_, scheme); });
+      if (scheme.held_by_connection) MeasureStop(scheme);
     }
     for (const auto lease : plan_.leases) {
-      TenureVenue venue(database_, lease);
-      Measure(venue);
+      MeasureEach([&] { return TenureVenue(database_, lease); });
     }
     return table_;
   }
@@ -49,9 +48,13 @@ class Homegrown {
            ", all as shipped, but for log_bin and max_connections.";
   }
 
-  void Measure(Venue& venue) {
-    for (const SchemeShape& shape : plan_.shapes) MeasureShape(venue, shape);
-    if (venue.held_by_connection()) MeasureStop(venue);
+  // Each in a venue of its own: nothing is left to be tidied up from the one before.
+  template <typename MakeVenue>
+  void MeasureEach(const MakeVenue& make) {
+    for (const SchemeShape& shape : plan_.shapes) {
+      auto venue = make();
+      MeasureShape(venue, shape);
+    }
   }
 
   void MeasureShape(Venue& venue, const SchemeShape& shape) {
@@ -73,7 +76,8 @@ class Homegrown {
     table_.rows.push_back(std::move(row));
   }
 
-  void MeasureStop(Venue& venue) {
+  void MeasureStop(const SqlScheme& scheme) {
+    SqlVenue venue(database_, scheme);
     const bool replaced = ReplacesAStoppedHolder(venue, "stopped", kStopped);
     Remark(venue.name() +
            ": 'two led' is after the server has ended the leader's connection. A leader that was "
