@@ -246,8 +246,8 @@ std::string LoadHeads(const std::vector<Head>& heads) {
         " AND s.state = 0{} ORDER BY c.precedence, c.ticket LIMIT {})",
         kCandidacyColumns, Literal(head.election), head.cooling ? kept_out : "", head.size);
   });
-  // Only rows of the outer SELECT are locked. A session that is skipped leaves NULLs; an election
-  // that is skipped leaves its sessions to whoever has it.
+  // Only rows of the outer SELECT are locked. A session that is skipped leaves NULLs. Where the
+  // election is skipped, no session is locked.
   return fmt::format(
       "SELECT c.*, {}, {} FROM ({}) c STRAIGHT_JOIN elections e ON e.name = c.election"
       " LEFT JOIN sessions s ON s.id = c.session FOR UPDATE SKIP LOCKED",
