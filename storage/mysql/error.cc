@@ -33,10 +33,13 @@ MySqlError::Kind KindOf(int code, std::string_view text) {
     case 1161:                // packets that were not read or written
     case kErrorDuringCommit:  // nobody knows what became of it
     case 1175:                // safe updates
+    case 1317:                // KILL QUERY
     case 1665:                // the session's log format
     case 1792:                // the transaction is read only
     case 1927:                // connection was killed
-    case 4031:                // disconnected for inactivity
+    case 1969:
+    case 3024:  // a limit on the time of a statement
+    case 4031:  // disconnected for inactivity
     case 5013:
     case 5014:
     case 5015:  // MariaDB's client library: cannot read, write or uncompress

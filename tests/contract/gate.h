@@ -31,11 +31,11 @@ class Gate {
   }
   // Rolls back what it does.
   void EndTheOneThatWaits() {
-    const std::string connection = Waiting();
-    ASSERT_FALSE(connection.empty()) << "nobody waits";
-    connection_.Run({"KILL " + connection});
+    TellTheOneThatWaits("KILL");
     EXPECT_TRUE(Eventually([&] { return Waiting().empty(); }));
   }
+  // Ends its statement only, which may or may not have been done.
+  void InterruptTheOneThatWaits() { TellTheOneThatWaits("KILL QUERY"); }
   // For a row that a transaction which has not ended holds.
   void WaitUntilItIsLookedUp() {
     EXPECT_TRUE(Eventually([&] {
@@ -48,6 +48,11 @@ class Gate {
  private:
   static std::string Url() { return "mysql://root@" + Server().address() + "/tenure"; }
   std::string Ask(const std::string& sql) { return connection_.Run({sql})[0][0][0].value_or(""); }
+  void TellTheOneThatWaits(const std::string& what) {
+    const std::string connection = Waiting();
+    ASSERT_FALSE(connection.empty()) << "nobody waits";
+    connection_.Run({what + " " + connection});
+  }
   std::string Waiting() {
     return Ask("SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User lock'");
   }

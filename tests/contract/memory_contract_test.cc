@@ -9,8 +9,6 @@
 
 #include "core/limits.h"
 #include "core/remembered.h"
-#include "storage/mysql/connection.h"
-#include "storage/mysql/sql.h"
 #include "tests/contract/gate.h"
 #include "tests/contract/store_contract.h"
 
@@ -18,7 +16,6 @@ namespace tenure::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -521,6 +518,28 @@ void MemoryConditionTest::ExpectBusyWhileLocked(const Command& command) {
 
   EXPECT_TRUE(busy);
   EXPECT_THAT(History("e"), SizeIs(events));
+}
+
+// It may have been interrupted after its COMMIT.
+TEST_P(MemoryConditionTest, AMessageThatIsInterruptedIsLookedUp) {
+  if (SeveralServersWrite()) GTEST_SKIP() << "each statement is a message";
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState state = Remember(resign);
+  Gate gate;
+  std::thread killer([&] {
+    gate.WaitUntilOneWaits();
+    gate.InterruptTheOneThatWaits();
+    gate.Open();
+  });
+
+  const Memory memory = Try(state, resign);
+  killer.join();
+
+  EXPECT_EQ(memory, Memory::kUnused) << "it was not committed, and then decided from rows";
+  EXPECT_EQ(store_->Activity().retries.at(static_cast<size_t>(RetryReason::kLostReply)), 1u);
+  EXPECT_THAT(History("e"), SizeIs(1));
+  EXPECT_TRUE(Eventually(
+      [] { return Server().Ask("SELECT COUNT(*) FROM information_schema.innodb_trx") == "0"; }));
 }
 
 // Everything that can be long is.
