@@ -81,7 +81,7 @@ class Run {
   // Each system is the first to do a work as often as the others.
   void Rotate() { std::ranges::rotate(contenders_, contenders_.begin() + 1); }
 
-  // The contenders in a work that compares more than throughputs: one Tenure.
+  // The systems in works that measure more than throughputs: only one Tenure.
   [[nodiscard]] std::vector<Contender*> Systems() {
     std::vector<Contender*> systems;
     for (Contender& contender : contenders_) {
@@ -207,19 +207,15 @@ class Run {
     }
   }
 
-  // On a replica and a database that have seen nothing else.
+  // On a replica and a database server that have seen nothing else.
   void MeasureWhatOnlyTenureDoes() {
-    TenureServer server(database_, database_.FreshDatabase("alone"));
+    testing::DatabaseServer database;
+    TenureServer server(database, database.FreshDatabase("alone"));
     TenureSystem system(server.endpoint());
-    // Of this replica, and the contenders on this database server.
-    const auto others = static_cast<double>(std::ranges::count_if(contenders_, [](const auto& it) {
-      return it.column == Column::kTenure || it.column == Column::kTenureBySocket;
-    }));
-    const double idle = MeasureStatements(database_, plan_.idle) / (others + 1);
-    ledger_.Note(RowId::kIdle, Column::kTenure, idle);
-    const double with_many = MeasureStatementsWithMany(
-        system, database_, ledger_.Label(RowId::kIdleWithMany), kMany, plan_.idle);
-    ledger_.Note(RowId::kIdleWithMany, Column::kTenure, with_many - others * idle);
+    ledger_.Note(RowId::kIdle, Column::kTenure, MeasureStatements(database, plan_.idle));
+    ledger_.Note(RowId::kIdleWithMany, Column::kTenure,
+                 MeasureStatementsWithMany(system, database, ledger_.Label(RowId::kIdleWithMany),
+                                           kMany, plan_.idle));
     const std::string observed = ledger_.Label(RowId::kObservers);
     Observers observers(system, observed, kObservers);
     const auto telling = MeasureTelling(system, observers, observed, kObservedRounds);
