@@ -81,7 +81,7 @@ class LawStore {
   // Conflicts with other transactions are tried again, a bounded number of times. A commit whose
   // reply was lost is looked up, not guessed.
   //
-  // Locks are taken in one order: elections by name, then sessions by id, skipping those that
+  // Locks are taken in one order: elections by name, then sessions, skipping those that
   // others hold, then homes by id, then partitions: no transaction waits for another's elections or
   // sessions, unless it is patient and so far holds none. What was skipped is in
   // `TransactionState::busy` and `TransactionState::busy_sessions`.

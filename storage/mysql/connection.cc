@@ -148,19 +148,15 @@ std::vector<Rows> Connection::RunInOneMessage(const std::vector<std::string>& st
   std::string message;
   for (const std::string& statement : statements) message.append(statement).append(";");
   if (!message.empty()) message.pop_back();
-  return Send(message, statements.size());
-}
-
-std::vector<Rows> Connection::Send(const std::string& message, size_t results_count) {
   AllowAnswerOf(kAnswerMaxBytes);
   return Translating([&] {
     const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
     std::vector<Rows> results;
-    results.reserve(results_count);
+    results.reserve(statements.size());
     bool has_rows = statement->execute(message);
     while (true) {
       results.push_back(has_rows ? Fetch(*statement) : Rows());
-      if (results.size() == results_count) return results;
+      if (results.size() == statements.size()) return results;
       has_rows = statement->getMoreResults();
     }
   });

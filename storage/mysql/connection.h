@@ -87,8 +87,6 @@ class Connection {
 
  private:
   std::vector<Rows> RunInOneMessage(const std::vector<std::string>& statements);
-  // The expected number of results.
-  std::vector<Rows> Send(const std::string& message, size_t results_count);
   // Runs `first` before, in the same message.
   [[nodiscard]] ServerFacts AskForFacts(std::vector<std::string> first = {});
   void SetUp(const ServerFacts& facts);

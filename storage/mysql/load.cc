@@ -68,8 +68,8 @@ class Loader {
   }
 
  private:
-  // The elections, and the sessions that are needed in any case: leaders and successors are known
-  // only when the elections are.
+  // The elections, and the sessions that are needed in any case: leaders are known only when the
+  // elections are.
   void LockWhatIsKnown() {
     std::vector<ElectionName> names;
     std::set<SessionId> sessions(locks_.sessions.begin(), locks_.sessions.end());
@@ -192,8 +192,7 @@ class Loader {
     LockWhatIsKnown();
   }
 
-  // Where a term may end, somebody is likely to wait: of these elections, the queues are read
-  // before the elections are known.
+  // Where a term may end, candidates probably wait: these queues are read in the first message.
   [[nodiscard]] QueueReads ReadsAhead() const {
     QueueReads reads;
     for (const auto& [name, part] : locks_.elections) {
@@ -229,7 +228,8 @@ class Loader {
     if (!reads.named.empty()) AddToQueues(answers.Next());
   }
 
-  // What was read ahead of an election counts if no more than that would have been read of it.
+  // Keeps a queue that was read ahead, unless the locked row shows that more must be read:
+  // cool-downs, or the places of an appointed candidate.
   void KeepReadAhead(const QueueReads& reads) {
     for (const query::Head& head : reads.heads) {
       const auto found = transaction_.elections.find(head.election);
@@ -270,7 +270,7 @@ class Loader {
     }
   }
 
-  // Of elections that are locked; others may have been read ahead.
+  // Ignores rows of elections that could not be locked.
   void AddToQueues(const Rows& rows) {
     for (const Row& row : rows) {
       const auto found = transaction_.elections.find(ToName(row));
@@ -307,7 +307,7 @@ class Loader {
     for (const Row& row : rows) AddSession(row);
   }
 
-  // `first`: the column that it begins with. Then: the time.
+  // `first` is the session's first column; the time follows the session.
   void AddSession(const Row& row, size_t first = 0) {
     const Session session = ToSession(row, first);
     transaction_.sessions.emplace(session.id, session);

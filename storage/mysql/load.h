@@ -1,7 +1,7 @@
 // Loads what a transaction is decided by, under row locks.
 //
-// The order of locks: the connection's writer, elections by name, sessions by id. What others have
-// locked is skipped.
+// The order of locks: the connection's writer, elections by name, then sessions. Elections and
+// sessions that others hold are skipped and not waited for, so no order among sessions is needed.
 #pragma once
 
 #include <set>

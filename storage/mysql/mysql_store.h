@@ -1,10 +1,10 @@
 // The store on MySQL 8+ and MariaDB 10.6+, through MySQL Connector/C++.
 //
 // One transaction is two to four messages to the server, whatever the size of the batch: lock the
-// elections and the callers' sessions; read the queues, and lock leaders and successors, where
-// there are any; save and commit. The clock comes with the locked sessions. At most
-// `Config::connections_max` run at once; a caller that finds all of them busy waits, a bounded
-// time.
+// elections and the callers' sessions, and where a term may end, read the queues and lock the
+// successors; read other queues, and lock leaders, if there are any; save and commit. The clock
+// comes with the locked sessions. At most `Config::connections_max` run at once; a caller that
+// finds all of them busy waits, a bounded time.
 //
 // A connection that breaks during COMMIT leaves open whether the commit happened. Every transaction
 // therefore also counts up a row of its connection (table `writers`), and that row, read under its

@@ -111,14 +111,7 @@ class Saver {
     }
     statements.emplace_back(query::kCommit);
 
-    const std::vector<uint64_t> offsets = Settle(
-        events,
-        [&] {
-          const std::vector<Rows> results = loan_.connection().Run(statements);
-          return partitions.empty() ? std::vector<uint64_t>()
-                                    : OffsetsIn(results[offsets_at], partitions.size());
-        },
-        was_committed);
+    const std::vector<uint64_t> offsets = Settle(statements, events, offsets_at, was_committed);
     std::vector<PartitionOffset> committed;
     for (size_t i = 0; i < partitions.size(); ++i) {
       if (offsets.at(i) > 0) committed.push_back({partitions[i], offsets[i]});
@@ -136,13 +129,15 @@ class Saver {
     return offsets;
   }
 
-  // Answers as `commit` does, with the offset in each partition. If its reply is lost, asks
-  // `was_committed` on a new connection.
-  template <typename Send>
-  std::vector<uint64_t> Settle(const EventPartitions& partitions, const Send& commit,
+  // Runs the statements, one of which answers with the offset in each partition. If the reply is
+  // lost, asks `was_committed` on a new connection.
+  std::vector<uint64_t> Settle(const std::vector<std::string>& statements,
+                               const EventPartitions& partitions, size_t offsets_at,
                                const std::function<bool()>& was_committed) {
     try {
-      return commit();
+      const std::vector<Rows> results = loan_.connection().Run(statements);
+      if (partitions.empty()) return {};
+      return OffsetsIn(results[offsets_at], partitions.size());
     } catch (const MySqlError& error) {
       if (error.code == query::kNotNull && rules_.point) {
         throw MySqlError(error.kind, error.code,

@@ -246,11 +246,13 @@ std::string LoadHeads(const std::vector<Head>& heads) {
         " AND s.state = 0{} ORDER BY c.precedence, c.ticket LIMIT {})",
         kCandidacyColumns, Literal(head.election), head.cooling ? kept_out : "", head.size);
   });
-  // Only rows of the outer SELECT are locked. A session that is skipped leaves NULLs. Where the
-  // election is skipped, no session is locked.
+  // Only rows of the outer SELECT are locked, in the order in which it names the tables. A session
+  // that another transaction holds appears as NULLs. If another transaction holds the election, its
+  // sessions are not locked either.
   return fmt::format(
-      "SELECT c.*, {}, {} FROM ({}) c STRAIGHT_JOIN elections e ON e.name = c.election"
-      " LEFT JOIN sessions s ON s.id = c.session FOR UPDATE SKIP LOCKED",
+      "SELECT STRAIGHT_JOIN c.*, {}, {} FROM ({}) c"
+      " JOIN elections e FORCE INDEX (PRIMARY) ON e.name = c.election"
+      " LEFT JOIN sessions s FORCE INDEX (PRIMARY) ON s.id = c.session FOR UPDATE SKIP LOCKED",
       OfTable('s', kSessionColumns), kExactNow, all);
 }
 

@@ -1,9 +1,9 @@
 // Every statement that Tenure sends to MySQL and MariaDB, and nothing else. The tables are in
 // storage/schema. Bytes are written as hexadecimal literals, so nothing needs to be escaped.
 //
-// UTC_TIMESTAMP is the start of its statement; SYSDATE, which LockSessions uses, is the moment at
-// which it is evaluated, after the row was locked. A transaction that needs the time after another
-// lock reads it with a separate statement (kClock).
+// UTC_TIMESTAMP is the start of its statement; SYSDATE, which LockSessions and LoadHeads use, is
+// the moment at which it is evaluated, after the row was locked. A transaction that needs the time
+// after another lock reads it with a separate statement (kClock).
 #pragma once
 
 #include <chrono>
@@ -44,8 +44,8 @@ inline constexpr char kGroupMembers[] =
 // What this session may do: also by its active roles, those granted to roles, and PUBLIC.
 inline constexpr char kGrants[] = "SHOW GRANTS";
 
-// Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
-// homes by id, partitions.
+// Transactions. The order of locks: the connection's own writer, elections by name, sessions, homes
+// by id, partitions.
 // InnoDB then rolls back the statement, not the transaction.
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr char kBegin[] = "START TRANSACTION";
@@ -63,9 +63,9 @@ enum class Patience { kSkipLocked, kWait };
 [[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string LoadPlaces(const std::vector<PlaceKey>& places);
-// The first live candidacies of those that may be elected, in elections that no other transaction
-// has locked. Each has its session, which is locked, and the time as of LockSessions. A session
-// that another transaction has locked is NULL.
+// The first live candidacies of those that may be elected. Each row also has its session, which
+// this statement locks, and the time of that reading. If another transaction holds the session, its
+// columns are NULL; if one holds the election, there are no rows of it.
 struct Head {
   ElectionName election;
   size_t size = 0;

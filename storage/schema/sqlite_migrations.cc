@@ -255,7 +255,7 @@ constexpr const char* kHomesAlone[] = {
          WHERE s.state = 0)",
 };
 
-// It has no procedures: versions 11 and 13 add nothing.
+// It has no procedures: versions 11, 13 and 16 add nothing.
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
                                      {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
                                      {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},

@@ -267,5 +267,18 @@ TEST_P(MigrationContract, NoReplicaOf01ServesBesideThisVersion) {
   ExpectItGoesOn();
 }
 
+TEST_P(MigrationContract, TheProcedureThatSavedCommitsIsDropped) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite has no procedures";
+  ASSERT_TRUE(store_->Migrate());
+  Query("CREATE PROCEDURE tenure_commit_2() SELECT 1");
+  Query("UPDATE schema_version SET version = 15");
+
+  MigrateTwice();
+
+  EXPECT_THAT(Query("SELECT routine_name FROM information_schema.routines"
+                    " WHERE routine_schema = DATABASE()"),
+              ElementsAre("tenure_fence"));
+}
+
 }  // namespace
 }  // namespace tenure::testing

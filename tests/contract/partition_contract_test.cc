@@ -21,8 +21,6 @@ constexpr int kCycles = 15;
 
 class PartitionContract : public StoreContract {
  protected:
-  void SetUp() override { StoreContract::SetUp(); }
-
   // Of partition 0, or of another.
   static std::string NameOf(int number, bool elsewhere = false) {
     for (int i = 0;; ++i) {

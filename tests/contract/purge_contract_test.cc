@@ -29,8 +29,6 @@ const Asker kAsker{"olga", "tidies up"};
 
 class PurgeContract : public StoreContract {
  protected:
-  void SetUp() override { StoreContract::SetUp(); }
-
   static LockSet LocksOf(const std::vector<std::string>& elections) {
     LockSet locks;
     for (const std::string& name : elections) locks.elections[{name}].past = true;
