@@ -1,5 +1,5 @@
-// What a process writes that holds a seat: a line for each thing that it does or learns, with the
-// time on the clock that all processes of the machine share.
+// The log of a process that holds a seat: one line for each thing that it does or learns. Its times
+// are on the clock that all processes of the machine share.
 #pragma once
 
 #include <chrono>
@@ -22,12 +22,12 @@ struct HolderLog {
   size_t renewals = 0;
   std::vector<HolderTime> worked;
 
-  // How long it went on believing, from `since`, when another already led: zero unless it worked in
-  // that time. In ms.
+  // How long it worked on after `since`, when another process led already, in ms. Zero if it did no
+  // work in that time.
   [[nodiscard]] double OverlapMs(HolderTime since) const;
 };
 
-// Throws std::runtime_error if a line is none of a holder's.
+// Throws std::runtime_error if a holder cannot have written a line.
 [[nodiscard]] HolderLog ReadHolderLog(const std::vector<std::string>& lines);
 
 }  // namespace tenure::bench

@@ -12,7 +12,7 @@ constexpr double kKilobyte = 1024;
 
 std::string CountText(size_t count) { return FigureText(static_cast<double>(count)); }
 
-// A share of one processor. Zero is only what used none.
+// A share of one processor. Only a program that used none has 0.
 std::string ProcessorText(double processors) {
   constexpr double kLeast = 0.01;
   return processors > 0 && processors < kLeast / 2 ? "< 0.01" : FigureText(processors);

@@ -74,7 +74,7 @@ SqlScheme NamedLock() {
           .held_by_connection = true};
 }
 
-// To the effect of ShedLock 7's MySqlServerTimeStatementsSource, which `usingDbTime` selects, with
+// Equivalent to ShedLock 7's MySqlServerTimeStatementsSource, which `usingDbTime` selects, with
 // its KeepAliveLockProvider: lockAtMostFor 10 s, lockAtLeastFor 0. Each process tries to insert the
 // row once.
 SqlScheme ShedLock() {

@@ -16,8 +16,8 @@ namespace {
 using Milliseconds = std::chrono::duration<double, std::milli>;
 using namespace std::chrono_literals;
 
-constexpr auto kBesideTheNext = 100ms;  // that a stopped holder stays stopped when another leads
-constexpr std::chrono::milliseconds kPeriod = 1s;  // of the attempts of every scheme that polls
+constexpr auto kBesideTheNext = 100ms;  // from when another leads until the stopped holder goes on
+constexpr std::chrono::milliseconds kPeriod = 1s;  // between the attempts of each scheme that polls
 constexpr size_t kFew = 10;
 
 // A holder, and candidates that wait for its seat.
@@ -80,7 +80,7 @@ double Crash(Venue& venue, const std::string& label, size_t candidates) {
   return Milliseconds(siege.contest().NextLeader() - killed_at).count();
 }
 
-// So that attempts are not due as the candidates began to stand. The same for each scheme.
+// So that attempts do not come in the order in which candidates began. The same for each scheme.
 std::chrono::milliseconds SomeTimeWithinAPeriod(const std::string& label) {
   std::mt19937 random(static_cast<uint32_t>(std::hash<std::string>{}(label + " resigns")));
   return std::chrono::milliseconds(

@@ -1,4 +1,4 @@
-// A thread with a small stack, of which a process can have thousands.
+// A thread with a small stack, so that one process can run thousands.
 #pragma once
 
 #include <pthread.h>
