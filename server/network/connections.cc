@@ -16,14 +16,6 @@ std::optional<ino_t> SocketOf(int descriptor) {
 
 }  // namespace
 
-Connections::Origin Connections::OriginOf(const End& peer) {
-  constexpr std::array<uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  Origin origin = peer.address;
-  const bool v4 = std::equal(kMapped.begin(), kMapped.end(), origin.begin());
-  if (!v4) std::fill(origin.begin() + origin.size() / 2, origin.end(), 0);
-  return origin;
-}
-
 std::optional<Refusal> Connections::Add(const Descriptor& connection, const End& peer) {
   // The descriptor of one that was closed since may be this one's now.
   const auto former = open_.find(connection.number());

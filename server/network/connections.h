@@ -7,13 +7,12 @@
 
 #include <sys/types.h>
 
-#include <array>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "server/network/listening.h"
+#include "server/network/origin.h"
 
 namespace tenure::network {
 
@@ -40,14 +39,10 @@ class Connections {
   [[nodiscard]] size_t open() const { return open_.size(); }
 
  private:
-  // The part of an address that is not its owner's to choose.
-  using Origin = std::array<uint8_t, 16>;
   struct Connection {
     ino_t socket;
     Origin origin;
   };
-
-  static Origin OriginOf(const End& peer);
 
   void Forget(const Connection& connection);
 
