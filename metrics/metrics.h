@@ -249,6 +249,19 @@ class Metrics {
                   "reached: of all, or of one address.");
   Counter& connections_refused_in_all = connections_refused.Add({{"limit", "all"}});
   Counter& connections_refused_per_address = connections_refused.Add({{"limit", "address"}});
+  Family<Gauge>& newcomers = NewGauges(
+      "tenure_newcomers",
+      "What peers have begun and not finished, of which the server has no request yet, by kind.");
+  Gauge& newcomers_handshakes = newcomers.Add({{"kind", "handshakes"}});
+  Gauge& newcomers_calls = newcomers.Add({{"kind", "calls"}});
+  Gauge& newcomers_message_bytes = newcomers.Add({{"kind", "message_bytes"}});
+  Family<Counter>& newcomers_refused =
+      NewCounters("tenure_newcomers_refused_total",
+                  "Handshakes, calls and large messages refused since too many of their kind were "
+                  "unfinished.");
+  Counter& newcomers_handshakes_refused = newcomers_refused.Add({{"kind", "handshakes"}});
+  Counter& newcomers_calls_refused = newcomers_refused.Add({{"kind", "calls"}});
+  Counter& newcomers_messages_refused = newcomers_refused.Add({{"kind", "message_bytes"}});
   Family<Gauge>& store_connections =
       NewGauges("tenure_store_connections", "Open database connections, by state.");
   Gauge& store_connections_busy = store_connections.Add({{"state", "busy"}});

@@ -35,8 +35,8 @@ fetch() (
   mv "$source.partial" "$source"
 )
 
-# It is built anew when this script or a patch has changed.
-recipe=$(cat scripts/install-grpc.sh "$patches"/*.patch | sha256sum | cut -c 1-16)
+# It is built again when this script or a patch has changed.
+recipe=$(cat scripts/install-grpc.sh "$patches"/*.{patch,h} | sha256sum | cut -c 1-16)
 [ "$prefix" != /usr ] && [ ! -e "$prefix/share/grpc/tenure-$recipe" ] || exit 0
 # What is at PREFIX is replaced.
 [ ! -e "$prefix" ] || compgen -G "$prefix/share/grpc/tenure-*" >/dev/null ||
@@ -55,6 +55,7 @@ if [ ! -d "$work/grpc" ]; then
   rm -rf "$work/copy"
   cp -r "$source" "$work/copy"
   cat "$patches"/*.patch | patch --quiet --strip 1 --directory "$work/copy"
+  cp "$patches/peer_guard.h" "$work/copy/src/core/ext/transport/chttp2/"
   mv "$work/copy" "$work/grpc"
 fi
 cd "$work/grpc"

@@ -1,5 +1,7 @@
 #include "server/process/grpc_server.h"
 
+#include <grpcpp/impl/server_builder_option.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,8 +18,8 @@ using namespace std::chrono_literals;
 constexpr size_t kDescriptorsKept = 256;
 constexpr int kCallsPerConnectionMax = 20'000;
 constexpr int kHandshakePatienceMs = 10'000;
+constexpr int kStreamWindowBytes = 16 << 10;
 constexpr auto kReactionPatience = 2s;
-constexpr auto kRefusalsLoggedEvery = 1s;
 
 // gRPC decompresses a message before anything asks who sent it, and looks at its size afterwards:
 // half a megabyte of gzip would take 600 MB. Calls with a compression get UNIMPLEMENTED, as gRPC's
@@ -29,40 +31,28 @@ void RefuseCompression(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
 }
 
-// Says that connections are refused, at most once in a second. Of the acceptor's thread.
-class RefusalLog {
+// gRPC with our patches asks the guard.
+class PeerGuardOption final : public grpc::ServerBuilderOption {
  public:
-  void Add(network::Refusal refusal) {
-    ++count_;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - logged_at_ < kRefusalsLoggedEvery) return;
-    logged_at_ = now;
-    LogWarning("connections refused",
-               {{"limit", refusal == network::Refusal::kTooMany ? "--connections-max"
-                                                                : "--connections-per-address-max"},
-                {"count", std::exchange(count_, 0)}});
+  explicit PeerGuardOption(PeerGuard& guard) : guard_(guard) {}
+  void UpdateArguments(grpc::ChannelArguments* arguments) override {
+    arguments->SetPointer(kPeerGuardArgument, &guard_);
   }
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* /*all*/) override {}
 
  private:
-  std::chrono::steady_clock::time_point logged_at_;
-  uint64_t count_ = 0;  // since then
+  PeerGuard& guard_;
 };
 
 network::AcceptorOwner OwnerOf(grpc::experimental::ExternalConnectionAcceptor& door,
-                               Metrics& metrics) {
+                               Metrics& metrics, Refusals& refusals) {
   return {.take =
               [&door](network::Descriptor connection) {
                 grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters handed;
                 handed.fd = connection.Release();
                 door.HandleNewConnection(&handed);
               },
-          .refused =
-              [&metrics, log = RefusalLog()](network::Refusal refusal) mutable {
-                (refusal == network::Refusal::kTooMany ? metrics.connections_refused_in_all
-                                                       : metrics.connections_refused_per_address)
-                    .Increment();
-                log.Add(refusal);
-              },
+          .refused = [&refusals](network::Refusal refusal) { refusals.Add(refusal); },
           .open = [&metrics](size_t open) { metrics.connections.Set(static_cast<double>(open)); }};
 }
 
@@ -74,9 +64,13 @@ network::ConnectionLimits Fit(const network::ConnectionLimits& asked, size_t des
 }
 
 // The calls of the contract's services are counted.
-GrpcServer::GrpcServer(Metrics& metrics)
-    : dispatcher_(metrics, {v1::CampaignRequest::descriptor()->file()->service(0),
-                            v1::AppointRequest::descriptor()->file()->service(0)}) {}
+GrpcServer::GrpcServer(const GrpcOptions& options, Metrics& metrics)
+    : metrics_(metrics),
+      refusals_(metrics),
+      newcomers_([this](network::Newcomer refused) { refusals_.Add(refused); }),
+      dispatcher_(metrics, {v1::CampaignRequest::descriptor()->file()->service(0),
+                            v1::AppointRequest::descriptor()->file()->service(0)}),
+      reflection_(dispatcher_, options.may_reflect) {}
 
 GrpcServer::~GrpcServer() {
   if (server_ != nullptr) Shutdown(std::chrono::system_clock::now());
@@ -89,7 +83,7 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(const G
   if (!listeners) return tl::unexpected(listeners.error());
 
   grpc::ServerBuilder builder;
-  std::unique_ptr<GrpcServer> server(new GrpcServer(metrics));
+  std::unique_ptr<GrpcServer> server(new GrpcServer(options, metrics));
   add(server->dispatcher_);
   server->door_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, options.credentials);
@@ -101,6 +95,10 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(const G
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   RefuseCompression(builder);
+  builder.SetOption(std::make_unique<PeerGuardOption>(server->newcomers_));
+  // Without these, a stream's window would grow: no message needs it.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindowBytes);
   server->dispatcher_.RegisterWith(builder);
   for (size_t i = 0; i < options.threads; ++i) {
     server->queues_.push_back(std::make_unique<wire::Queue>(builder.AddCompletionQueue()));
@@ -115,11 +113,18 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(const G
                {{"connections_max", limits.max}});
   }
   metrics.connections_max.Set(static_cast<double>(limits.max));
-  server->acceptor_ = std::make_unique<network::Acceptor>(*std::move(listeners), limits,
-                                                          OwnerOf(*server->door_, metrics));
+  server->acceptor_ = std::make_unique<network::Acceptor>(
+      *std::move(listeners), limits, OwnerOf(*server->door_, metrics, server->refusals_));
   server->self_check_ = std::make_unique<network::SelfCheck>(
       [&acceptor = *server->acceptor_] { return acceptor.Reacts(kReactionPatience); });
   return server;
+}
+
+void GrpcServer::CountNewcomers() {
+  const network::NewcomerCounts counts = newcomers_.Count();
+  metrics_.newcomers_handshakes.Set(static_cast<double>(counts.handshakes));
+  metrics_.newcomers_calls.Set(static_cast<double>(counts.calls));
+  metrics_.newcomers_message_bytes.Set(static_cast<double>(counts.message_bytes));
 }
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {

@@ -13,7 +13,9 @@
 
 #include "metrics/metrics.h"
 #include "server/network/acceptor.h"
+#include "server/network/newcomers.h"
 #include "server/network/self_check.h"
+#include "server/process/refusals.h"
 #include "server/wire/dispatcher.h"
 #include "server/wire/health_service.h"
 #include "server/wire/queue.h"
@@ -30,6 +32,8 @@ struct GrpcOptions {
   std::shared_ptr<grpc::ServerCredentials> credentials;
   network::ConnectionLimits limits;
   size_t threads = 1;
+  // Who may ask gRPC's reflection service.
+  wire::ReflectionService::MayAsk may_reflect = [](const auto&) { return Result<void>(); };
 };
 
 class GrpcServer {
@@ -48,15 +52,20 @@ class GrpcServer {
   // For calls to other servers. It runs as long as this lives.
   [[nodiscard]] wire::Queue& queue() { return *queues_.front(); }
   [[nodiscard]] const wire::Dispatcher& dispatcher() const { return dispatcher_; }
+  // Sets the metrics of what is unfinished at its port. Thread-safe.
+  void CountNewcomers();
   // Accepts nobody any more, and ends all calls that are still open at that time.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  explicit GrpcServer(Metrics& metrics);
+  GrpcServer(const GrpcOptions& options, Metrics& metrics);
 
+  Metrics& metrics_;
+  Refusals refusals_;
+  network::Newcomers newcomers_;
   wire::Dispatcher dispatcher_;
   wire::HealthService health_{dispatcher_};
-  wire::ReflectionService reflection_{dispatcher_};
+  wire::ReflectionService reflection_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<wire::Queue>> queues_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> door_;

@@ -308,7 +308,10 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   auto http_listeners = network::Listen(config.http_listen, "HTTP");
   if (!http_listeners) return Complain(http_listeners.error());
   const auto server = GrpcServer::Start(
-      {config.listen, (*tls)->ForServer(), config.connections, config.grpc_threads},
+      {config.listen, (*tls)->ForServer(), config.connections, config.grpc_threads,
+       [&](const grpc::ServerContextBase& context) {
+         return (*access)->Identify(context).map([](const auto&) {});
+       }},
       [&](wire::Dispatcher& dispatcher) {
         elections.AddTo(dispatcher);
         administration.AddTo(dispatcher);
@@ -320,10 +323,12 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
                    {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   follow = [&](const std::vector<Peer>& others) { peers.Follow(others); };
-  const network::HttpServer http(
-      *std::move(http_listeners),
-      {[&] { return engine.ExposeMetrics(); }, [&] { return (*server)->Healthy(); },
-       [&] { return engine.Ready(); }});
+  const network::HttpServer http(*std::move(http_listeners), {[&] {
+                                                                (*server)->CountNewcomers();
+                                                                return engine.ExposeMetrics();
+                                                              },
+                                                              [&] { return (*server)->Healthy(); },
+                                                              [&] { return engine.Ready(); }});
   wire::HealthService& health = (*server)->health();
   LogInfo("listening", {{"version", kVersion},
                         {"grpc_version", grpc::Version()},

@@ -20,7 +20,8 @@ Error MalformedRequest() {
 void Refuse(ServerCall& call, const Error& error) { call.Finish(ToStatus(error)); }
 
 void Dispatcher::Serve(Queue& queue) {
-  for (int i = 0; i < kAwaitedCalls; ++i) ServerCall::Await(*this, queue);
+  SilentCalls& silent = *silent_.emplace_back(std::make_unique<SilentCalls>(queue, patience_));
+  for (int i = 0; i < kAwaitedCalls; ++i) ServerCall::Await(*this, silent);
   queue.Start();
 }
 
@@ -28,6 +29,7 @@ void Dispatcher::ShutDown(grpc::Server& server, std::chrono::system_clock::time_
   server.Shutdown(deadline);
   MutexLock lock(mutex_);
   while (calls_ > 0) no_calls_.Wait(lock);
+  for (const auto& silent : silent_) silent->Stop();
 }
 
 Method& Dispatcher::Add(const google::protobuf::ServiceDescriptor& service,

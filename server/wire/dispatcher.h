@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,8 @@ struct LargeRequests {
   std::function<Result<void>(const grpc::ServerContextBase&)> may_send = nullptr;
 };
 
+inline constexpr std::chrono::seconds kFirstMessagePatience{10};
+
 // Ends a call before it has begun.
 void Refuse(ServerCall& call, const Error& error);
 
@@ -47,10 +50,12 @@ struct Method {
 // server and its queues.
 class Dispatcher {
  public:
-  // Counts the calls of the services in `counted`.
+  // Counts the calls of the services in `counted`. Cancels calls that send no message for up to
+  // twice `patience`.
   Dispatcher(Metrics& metrics,
-             const std::vector<const google::protobuf::ServiceDescriptor*>& counted)
-      : counts_(metrics, counted) {}
+             const std::vector<const google::protobuf::ServiceDescriptor*>& counted,
+             std::chrono::milliseconds patience = kFirstMessagePatience)
+      : counts_(metrics, counted), patience_(patience) {}
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
@@ -108,11 +113,13 @@ class Dispatcher {
                                               const LargeRequests& large);
 
   const CallCounts counts_;
+  const std::chrono::milliseconds patience_;
   std::set<std::string> services_;
   std::unordered_map<std::string, Method> methods_;  // by "/package.Service/Method"
   grpc::AsyncGenericService service_;
-  std::atomic<size_t> calls_ = 0;    // that are awaited or open
-  std::atomic<size_t> awaited_ = 0;  // of these
+  std::vector<std::unique_ptr<SilentCalls>> silent_;  // of each queue
+  std::atomic<size_t> calls_ = 0;                     // that are awaited or open
+  std::atomic<size_t> awaited_ = 0;                   // of these
   Mutex mutex_;
   ConditionVariable no_calls_;
 };

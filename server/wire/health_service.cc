@@ -9,9 +9,10 @@ namespace {
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-// A client needs one watcher per name. There is no limit for all connections together: a single
-// client could use it up, and shut out all others.
+// A client needs one watcher per name.
 constexpr size_t kWatchersPerConnectionMax = 10;
+// Twice as many as there may be connections: they take 17 kB each.
+constexpr size_t kWatchersMax = 20'000;
 
 HealthCheckResponse Response(HealthCheckResponse::ServingStatus status) {
   HealthCheckResponse response;
@@ -26,7 +27,9 @@ HealthCheckResponse::ServingStatus StatusOf(bool serving) {
 }  // namespace
 
 HealthService::HealthService(Dispatcher& dispatcher)
-    : status_(Response(StatusOf(false))), unknown_(Response(HealthCheckResponse::SERVICE_UNKNOWN)) {
+    : places_(kWatchersMax),
+      status_(Response(StatusOf(false))),
+      unknown_(Response(HealthCheckResponse::SERVICE_UNKNOWN)) {
   const auto& service = *HealthCheckRequest::descriptor()->file()->FindServiceByName("Health");
   dispatcher.Add(service, "Check", *this, &HealthService::Check);
   dispatcher.Add(service, "Watch", *this, &HealthService::Watch);
@@ -48,17 +51,19 @@ void HealthService::Watch(ServerCall& call, const HealthCheckRequest& request) {
   auto place = TakePlace(call.context().peer());
   if (place == nullptr) {
     return call.Finish({grpc::StatusCode::RESOURCE_EXHAUSTED,
-                        "this connection watches the server's health too often"});
+                        "this connection or address watches the server's health too often"});
   }
   (request.service().empty() ? status_ : unknown_).Join(call, std::move(place));
 }
 
 std::shared_ptr<void> HealthService::TakePlace(const std::string& peer) {
+  auto place = places_.Take(peer);
+  if (place == nullptr) return nullptr;
   const MutexLock lock(mutex_);
   size_t& taken = watchers_[peer];
   if (taken == kWatchersPerConnectionMax) return nullptr;
   ++taken;
-  return {this, [this, peer](void*) {
+  return {this, [this, peer, place = std::move(place)](void*) {
             const MutexLock released(mutex_);
             if (--watchers_.at(peer) == 0) watchers_.erase(peer);
           }};

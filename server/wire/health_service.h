@@ -11,6 +11,7 @@
 #include "grpc/health/v1/health.pb.h"
 #include "server/wire/broadcast.h"
 #include "server/wire/dispatcher.h"
+#include "server/wire/places.h"
 
 namespace tenure::wire {
 
@@ -25,9 +26,11 @@ class HealthService {
   void Check(ServerCall& call, const grpc::health::v1::HealthCheckRequest& request);
   void Watch(ServerCall& call, const grpc::health::v1::HealthCheckRequest& request);
 
-  // A place for one more call that watches from this address and port; null if they have enough.
+  // A place for one more call that watches from this address and port; null if they, or the
+  // address, have enough.
   [[nodiscard]] std::shared_ptr<void> TakePlace(const std::string& peer);
 
+  Places places_;
   Mutex mutex_;
   std::map<std::string, size_t> watchers_ TENURE_GUARDED_BY(mutex_);  // by address and port
   std::atomic<bool> serving_ = false;

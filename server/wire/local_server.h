@@ -16,7 +16,9 @@ namespace tenure::wire {
 class LocalServer {
  public:
   // Serves what `add` adds, which outlives it.
-  explicit LocalServer(const std::function<void(Dispatcher&)>& add) {
+  explicit LocalServer(const std::function<void(Dispatcher&)>& add,
+                       std::chrono::milliseconds patience = kFirstMessagePatience)
+      : dispatcher_(metrics_, {}, patience) {
     add(dispatcher_);
     grpc::ServerBuilder builder;
     int port = 0;
@@ -39,7 +41,7 @@ class LocalServer {
 
  private:
   Metrics metrics_;
-  Dispatcher dispatcher_{metrics_, {}};
+  Dispatcher dispatcher_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Queue> queue_;
   std::string address_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grpc/reflection/v1/reflection.pb.h"
@@ -18,7 +19,7 @@ using google::protobuf::FileDescriptor;
 using grpc::reflection::v1::ServerReflectionRequest;
 using grpc::reflection::v1::ServerReflectionResponse;
 
-constexpr int kStreamsMax = 32;
+constexpr size_t kStreamsMax = 32;
 constexpr size_t kQuestionBytesMax = 4'096;
 constexpr char kMethod[] = "ServerReflectionInfo";
 
@@ -104,8 +105,8 @@ ServerReflectionResponse Answer(const ServerReflectionRequest& request,
 // Answers one request after the other.
 class ReflectionService::Stream final : public CallHandler {
  public:
-  Stream(ReflectionService& service, ServerCall& call) : service_(service), call_(call) {}
-  ~Stream() override { --service_.streams_; }
+  Stream(ReflectionService& service, ServerCall& call, std::shared_ptr<void> place)
+      : service_(service), call_(call), place_(std::move(place)) {}
 
   void OnRead(grpc::ByteBuffer* message) override {
     if (message == nullptr) return call_.Finish(grpc::Status::OK);
@@ -122,9 +123,11 @@ class ReflectionService::Stream final : public CallHandler {
  private:
   ReflectionService& service_;
   ServerCall& call_;
+  const std::shared_ptr<void> place_;
 };
 
-ReflectionService::ReflectionService(Dispatcher& dispatcher) : dispatcher_(dispatcher) {
+ReflectionService::ReflectionService(Dispatcher& dispatcher, MayAsk may_ask)
+    : dispatcher_(dispatcher), may_ask_(std::move(may_ask)), streams_(kStreamsMax) {
   const auto& service =
       *ServerReflectionRequest::descriptor()->file()->FindServiceByName("ServerReflection");
   dispatcher.AddStream(service, kMethod, *this, &ReflectionService::ServerReflectionInfo);
@@ -133,12 +136,15 @@ ReflectionService::ReflectionService(Dispatcher& dispatcher) : dispatcher_(dispa
 }
 
 void ReflectionService::ServerReflectionInfo(ServerCall& call) {
-  if (++streams_ > kStreamsMax) {
-    --streams_;
-    return call.Finish(
-        {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls of the reflection service"});
+  if (const auto admitted = may_ask_(call.context()); !admitted) {
+    return Refuse(call, admitted.error());
   }
-  call.ServeWith(std::make_shared<Stream>(*this, call));
+  auto place = streams_.Take(call.context().peer());
+  if (place == nullptr) {
+    return call.Finish({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                        "too many calls of the reflection service from this address"});
+  }
+  call.ServeWith(std::make_shared<Stream>(*this, call, std::move(place)));
   call.Read();
 }
 

@@ -2,16 +2,20 @@
 // describes the server's services, in v1 and v1alpha, which differ only in name.
 #pragma once
 
-#include <atomic>
+#include <functional>
 
 #include "server/wire/dispatcher.h"
+#include "server/wire/places.h"
 
 namespace tenure::wire {
 
 // Must outlive the server and its queues.
 class ReflectionService {
  public:
-  explicit ReflectionService(Dispatcher& dispatcher);
+  using MayAsk = std::function<Result<void>(const grpc::ServerContextBase&)>;
+
+  // Answers those whom `may_ask` admits.
+  ReflectionService(Dispatcher& dispatcher, MayAsk may_ask);
 
  private:
   class Stream;
@@ -19,7 +23,8 @@ class ReflectionService {
   void ServerReflectionInfo(ServerCall& call);
 
   const Dispatcher& dispatcher_;
-  std::atomic<int> streams_ = 0;
+  const MayAsk may_ask_;
+  Places streams_;
 };
 
 }  // namespace tenure::wire

@@ -22,7 +22,7 @@ using grpc::reflection::v1::ServerReflectionResponse;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr int kStreamsMax = 32;
+constexpr int kStreamsOfAnAddressMax = 16;
 
 class ReflectionServiceTest : public ::testing::Test {
  protected:
@@ -61,10 +61,12 @@ class ReflectionServiceTest : public ::testing::Test {
   }
 
   std::unique_ptr<HealthService> health_;
+  Result<void> may_ask_;
   std::unique_ptr<ReflectionService> reflection_;
   LocalServer server_{[this](Dispatcher& dispatcher) {
     health_ = std::make_unique<HealthService>(dispatcher);
-    reflection_ = std::make_unique<ReflectionService>(dispatcher);
+    reflection_ =
+        std::make_unique<ReflectionService>(dispatcher, [this](const auto&) { return may_ask_; });
   }};
   std::unique_ptr<ServerReflection::Stub> stub_ = ServerReflection::NewStub(server_.Connect());
 };
@@ -123,9 +125,14 @@ TEST_F(ReflectionServiceTest, ARequestThatIsTooLargeEndsTheStream) {
   EXPECT_EQ(stream.End(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(ReflectionServiceTest, OnlySoManyStreamsAreOpenAtATime) {
+TEST_F(ReflectionServiceTest, ThoseWhoMayNotAskAreRefused) {
+  may_ask_ = Fail(Reason::kPermissionDenied, "the policy does not know you");
+  EXPECT_EQ(Stream(*stub_).End(), grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(ReflectionServiceTest, AnAddressLeavesHalfOfTheStreamsToOthers) {
   std::vector<std::unique_ptr<Stream>> streams;
-  for (int i = 0; i < kStreamsMax; ++i) {
+  for (int i = 0; i < kStreamsOfAnAddressMax; ++i) {
     streams.push_back(std::make_unique<Stream>(*stub_));
     streams.back()->Ask({});
   }

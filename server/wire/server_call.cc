@@ -23,15 +23,16 @@ bool Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {
 
 }  // namespace
 
-void ServerCall::Await(Dispatcher& dispatcher, Queue& queue) {
-  auto* call = new ServerCall(dispatcher, queue);
+void ServerCall::Await(Dispatcher& dispatcher, SilentCalls& silent) {
+  auto* call = new ServerCall(dispatcher, silent);
+  grpc::ServerCompletionQueue& queue = silent.queue().get();
   call->context_.AsyncNotifyWhenDone(call->done_.get());
-  dispatcher.service_.RequestCall(&call->context_, &call->stream_, &queue.get(), &queue.get(),
+  dispatcher.service_.RequestCall(&call->context_, &call->stream_, &queue, &queue,
                                   call->arrived_.get());
 }
 
-ServerCall::ServerCall(Dispatcher& dispatcher, Queue& queue)
-    : dispatcher_(dispatcher), queue_(queue) {
+ServerCall::ServerCall(Dispatcher& dispatcher, SilentCalls& silent)
+    : dispatcher_(dispatcher), silent_(silent), queue_(silent.queue()) {
   ++dispatcher_.calls_;
   ++dispatcher_.awaited_;
 }
@@ -73,7 +74,7 @@ void ServerCall::Run() {
 }
 
 void ServerCall::Arrived(bool ok) {
-  if (ok) Await(dispatcher_, queue_);
+  if (ok) Await(dispatcher_, silent_);
   --dispatcher_.awaited_;
   if (!ok) {  // the server is shut down
     delete this;
@@ -84,6 +85,7 @@ void ServerCall::Arrived(bool ok) {
   if (method_ == nullptr) {
     return Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no such method"});
   }
+  silent_place_ = silent_.Join(*this);
   if (method_->counts != nullptr) method_->counts->started->Increment();
   if (method_->begin_stream) return method_->begin_stream(*this);
   Read();
@@ -126,6 +128,7 @@ void ServerCall::Answer(const google::protobuf::MessageLite& message) {
 }
 
 void ServerCall::ReadDone(bool ok) {
+  LeaveSilentCalls();
   if (handler_ != nullptr) {
     handler_->OnRead(ok ? &received_ : nullptr);
   } else if (ok) {
@@ -151,8 +154,14 @@ void ServerCall::Done(bool /*ok*/) {
 
 void ServerCall::Finished(bool /*ok*/) { EndOperation(); }
 
+void ServerCall::LeaveSilentCalls() {
+  if (silent_place_) silent_.Leave(*silent_place_);
+  silent_place_.reset();
+}
+
 void ServerCall::EndOperation() {
   if (--operations_ > 0) return;
+  LeaveSilentCalls();
   // gRPC may have refused it, as for its size. Then the client hears of that.
   if (unread_) CountEnd(cancelled_ ? grpc::Status::CANCELLED : ToStatus(MalformedRequest()));
   if (handler_ != nullptr) handler_->OnOver();

@@ -13,10 +13,11 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/mutex.h"
-#include "server/wire/queue.h"
+#include "server/wire/silent_calls.h"
 
 namespace tenure::wire {
 
@@ -40,12 +41,16 @@ class CallHandler {
 
 class ServerCall final : private Job {
  public:
-  // Waits for a call on the queue, and owns itself.
-  static void Await(Dispatcher& dispatcher, Queue& queue);
+  // Waits for a call on the queue of `silent`, and owns itself.
+  static void Await(Dispatcher& dispatcher, SilentCalls& silent);
   ServerCall(const ServerCall&) = delete;
   ServerCall& operator=(const ServerCall&) = delete;
 
   [[nodiscard]] const grpc::ServerContextBase& context() const { return context_; }
+
+  [[nodiscard]] std::chrono::steady_clock::time_point began_at() const { return began_at_; }
+  // Ends it as if its client had cancelled it.
+  void Cancel() { context_.TryCancel(); }
 
   // From the method, before it returns: the first event arrives after that.
   void ServeWith(std::shared_ptr<CallHandler> handler);
@@ -63,7 +68,7 @@ class ServerCall final : private Job {
   void Answer(const google::protobuf::MessageLite& message);
 
  private:
-  ServerCall(Dispatcher& dispatcher, Queue& queue);
+  ServerCall(Dispatcher& dispatcher, SilentCalls& silent);
   ~ServerCall();
 
   // Runs `start` on the queue's thread, after what was handed over before; at once, if that is this
@@ -78,11 +83,13 @@ class ServerCall final : private Job {
   void WriteDone(bool ok);
   void Done(bool ok);
   void Finished(bool ok);
+  void LeaveSilentCalls();
   // The call goes with its last operation.
   void EndOperation();
   void CountEnd(const grpc::Status& status) const;
 
   Dispatcher& dispatcher_;
+  SilentCalls& silent_;
   Queue& queue_;
   TagOf<ServerCall> arrived_{*this, &ServerCall::Arrived};
   TagOf<ServerCall> read_{*this, &ServerCall::ReadDone};
@@ -102,6 +109,7 @@ class ServerCall final : private Job {
   std::chrono::steady_clock::time_point began_at_;
   // Used on the queue's thread only.
   std::shared_ptr<CallHandler> handler_;
+  std::optional<SilentCalls::Place> silent_place_;  // until its first message has come
   bool cancelled_ = false;
   bool unread_ = false;  // it ended without a request
 };

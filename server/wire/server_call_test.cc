@@ -224,6 +224,42 @@ TEST_F(ServerCallTest, ACallThatEndsWhileItsClientBreaksOffIsOverOnce) {
   EXPECT_TRUE(AreOver());
 }
 
+TEST_F(ServerCallTest, ACallThatSendsNothingIsCancelled) {
+  server_ = std::make_unique<LocalServer>([this](Dispatcher& it) { AddTo(it); }, 50ms);
+  reflection_ = ServerReflection::NewStub(server_->Connect());
+  grpc::ClientContext speaking, silent;
+  const auto spoken = reflection_->ServerReflectionInfo(&speaking);
+  ASSERT_TRUE(spoken->Write({}));
+  const auto unspoken = reflection_->ServerReflectionInfo(&silent);
+  ServerReflectionResponse response;
+
+  EXPECT_FALSE(unspoken->Read(&response));
+  EXPECT_EQ(unspoken->Finish().error_code(), grpc::StatusCode::CANCELLED);
+
+  EXPECT_TRUE(spoken->Write({}));
+  for (int copy = 0; copy < 6; ++copy) EXPECT_TRUE(spoken->Read(&response));
+  spoken->WritesDone();
+  EXPECT_TRUE(spoken->Finish().ok());
+  EXPECT_TRUE(AreOver());
+}
+
+// As of a method with one request: here, one that the client takes for a stream.
+TEST_F(ServerCallTest, ACallWithoutItsRequestIsCancelled) {
+  server_ = std::make_unique<LocalServer>([this](Dispatcher& it) { AddTo(it); }, 50ms);
+  const auto channel = server_->Connect();
+  const grpc::internal::RpcMethod check("/grpc.health.v1.Health/Check",
+                                        grpc::internal::RpcMethod::BIDI_STREAMING, channel);
+  grpc::ClientContext context;
+  const std::unique_ptr<grpc::ClientReaderWriter<HealthCheckRequest, HealthCheckResponse>> stream(
+      grpc::internal::ClientReaderWriterFactory<HealthCheckRequest, HealthCheckResponse>::Create(
+          channel.get(), check, &context));
+  HealthCheckResponse response;
+
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(AreOver());
+}
+
 TEST_F(ServerCallTest, AServerThatIsShutDownEndsWhatIsOpen) {
   grpc::ClientContext watch_context;
   const auto reader = health_->Watch(&watch_context, HealthCheckRequest());

@@ -13,8 +13,12 @@ namespace tenure::testing {
 using namespace std::chrono_literals;
 using network::Descriptor;
 
+// Where attackers come from, unlike those who do nothing wrong.
+inline constexpr char kAttackersAddress[] = "127.0.0.2";
+
 // A connection to "host:port", blocking; invalid if it is refused.
-[[nodiscard]] Descriptor ConnectTo(const std::string& endpoint);
+[[nodiscard]] Descriptor ConnectTo(const std::string& endpoint,
+                                   const std::string& from = kAttackersAddress);
 // As many as are accepted.
 [[nodiscard]] std::vector<Descriptor> ConnectMany(const std::string& endpoint, int count);
 
@@ -32,6 +36,7 @@ enum class Type : char {
   kReset = 3,
   kSettings = 4,
   kPing = 6,
+  kWindowUpdate = 8,
   kContinuation = 9
 };
 inline constexpr char kEndStream = 1;
@@ -51,6 +56,10 @@ inline constexpr char kEndHeaders = 4;
 // the number of calls. A connection that is cut off is opened again.
 size_t ResetRapidly(const std::string& endpoint, int connections,
                     std::chrono::milliseconds duration);
+// Sends messages that claim to have this size, and all of them that the other side's windows allow,
+// but never the end of one. `messages` is for each connection. Answers with the number of bytes.
+size_t SendWithoutEnd(const std::string& endpoint, int connections, int messages, uint32_t size,
+                      std::chrono::milliseconds duration);
 // The same bytes again and again, after those that come first: on this number of connections.
 // Answers with how many bytes were taken.
 size_t Flood(const std::string& endpoint, int connections, const std::string& first,

@@ -39,6 +39,45 @@ std::string Repeat(const std::string& bytes, int times) {
   return all;
 }
 
+// Calls that send no message.
+std::string Calls(uint32_t count) {
+  const std::string headers = http2::CallHeaders(kPath);
+  std::string calls;
+  for (uint32_t stream = 1; stream < 2 * count; stream += 2) {
+    calls += Frame(Type::kHeaders, http2::kEndHeaders, stream, headers);
+  }
+  return calls;
+}
+
+// Calls that wait for changes of the server's health.
+std::string Watches(uint32_t count) {
+  const std::string headers = http2::CallHeaders("/grpc.health.v1.Health/Watch");
+  std::string calls;
+  for (uint32_t stream = 1; stream < 2 * count; stream += 2) {
+    calls += Frame(Type::kHeaders, http2::kEndHeaders, stream, headers) +
+             Frame(Type::kData, http2::kEndStream, stream, std::string(5, '\0'));
+  }
+  return calls;
+}
+
+// A header that is remembered, and then many references to it.
+std::string CallsThatReferToOneHeader() {
+  const std::string name(1, 'x'), value(3'000, 'v');
+  const auto length = [](size_t size) {  // of 127 bytes and more (RFC 7541, 5.1)
+    return std::string{'\x7f', static_cast<char>(0x80 | (size - 127) % 128),
+                       static_cast<char>((size - 127) / 128)};
+  };
+  const std::string remembered =
+      "\x40" + std::string(1, '\x01') + name + length(value.size()) + value;
+  std::string calls =
+      Frame(Type::kHeaders, http2::kEndHeaders, 1, http2::CallHeaders(kPath, remembered));
+  const std::string many = http2::CallHeaders(kPath, std::string(16'000, '\xbe'));
+  for (uint32_t stream = 3; stream < 1'400; stream += 2) {
+    calls += Frame(Type::kHeaders, http2::kEndHeaders, stream, many);
+  }
+  return calls;
+}
+
 std::string CallsThatMakeGrpcComplain() {
   const std::string headers =
       http2::CallHeaders(kPath, Literal("grpc-timeout", "1x\n" + std::string(kForgedLine) + "\n"));
@@ -193,6 +232,23 @@ std::vector<Attack> AttacksOnHttp2() {
           "headers without an end", &Tenured::endpoint,
           hello + Frame(Type::kHeaders, 0, 1, http2::CallHeaders(kPath)),
           Frame(Type::kContinuation, 0, 1, Repeat(Literal("x-name", std::string(100, 'v')), 140))),
+      {"calls that send nothing, on one connection after the other",
+       [](Tenured& server, std::chrono::milliseconds duration) {
+         const std::string calls = http2::Greeting() + Calls(1'000);
+         const auto end = std::chrono::steady_clock::now() + duration;
+         while (std::chrono::steady_clock::now() < end) Send(ConnectTo(server.endpoint()), calls);
+       }},
+      Hold("calls that send nothing, and stay", &Tenured::endpoint, 4, hello + Calls(20'000)),
+      Hold("watches of the health", &Tenured::endpoint, 4, hello + Watches(20'000)),
+      Hold("headers that refer to one", &Tenured::endpoint, 2, hello + CallsThatReferToOneHeader()),
+      {"large messages without an end",
+       [](Tenured& server, std::chrono::milliseconds duration) {
+         SendWithoutEnd(server.endpoint(), 4, 130, 4'000'000, duration);
+       }},
+      {"small messages without an end",
+       [](Tenured& server, std::chrono::milliseconds duration) {
+         SendWithoutEnd(server.endpoint(), 1, 20'000, 60'000, duration);
+       }},
       Endless("pings without an end", &Tenured::endpoint, hello,
               Repeat(Frame(Type::kPing, 0, 0, std::string(8, 'p')), 1'000)),
       Endless("settings without an end", &Tenured::endpoint, hello,

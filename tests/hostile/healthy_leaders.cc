@@ -6,17 +6,22 @@
 namespace tenure::testing {
 namespace {
 
-constexpr auto kLease = 10s;
+constexpr auto kLease = 5s;
 constexpr auto kRenewalInterval = 1500ms;
 
 }  // namespace
 
-HealthyLeaders::HealthyLeaders(Tenured& server, const std::vector<std::string>& elections)
-    : server_(server) {
+HealthyLeaders::HealthyLeaders(Tenured& server, const std::vector<std::string>& elections,
+                               std::shared_ptr<grpc::ChannelCredentials> credentials)
+    : server_(server), credentials_(std::move(credentials)) {
+  const auto stub = Connect(server_.endpoint(), credentials_);
   for (const std::string& election : elections) {
-    const auto campaigned =
-        Campaign(server_, {.election = election, .candidate = "healthy", .lease_ttl = kLease});
-    EXPECT_TRUE(campaigned.has_elected());
+    grpc::ClientContext context;
+    v1::CampaignResponse campaigned;
+    const auto status = stub->Campaign(
+        &context, ToRequest({.election = election, .candidate = "healthy", .lease_ttl = kLease}),
+        &campaigned);
+    EXPECT_TRUE(status.ok() && campaigned.has_elected()) << status.error_message();
     seats_.push_back({election, campaigned.elected().term()});
     renewal_.add_session_ids(campaigned.session().session_id());
   }
@@ -33,7 +38,7 @@ HealthyLeaders::~HealthyLeaders() {
 }
 
 void HealthyLeaders::Run() {
-  const auto stub = Connect(server_.endpoint());
+  const auto stub = Connect(server_.endpoint(), credentials_);
   while (true) {
     const auto began = std::chrono::steady_clock::now();
     while (!Renew(*stub)) {
@@ -69,8 +74,13 @@ std::chrono::milliseconds HealthyLeaders::WorstRenewal() {
 }
 
 void HealthyLeaders::ExpectSeats() {
+  const auto stub = Connect(server_.endpoint(), credentials_);
   for (const Seat& seat : seats_) {
-    const auto leader = Leader(server_, seat.election);
+    grpc::ClientContext context;
+    v1::LeaderRequest request;
+    request.set_election(seat.election);
+    v1::LeaderResponse leader;
+    EXPECT_TRUE(stub->Leader(&context, request, &leader).ok());
     EXPECT_EQ(leader.leader().candidate(), "healthy") << seat.election;
     EXPECT_EQ(leader.term(), seat.term) << seat.election;
   }

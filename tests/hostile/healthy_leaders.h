@@ -14,10 +14,12 @@
 
 namespace tenure::testing {
 
-// Renew leases of 10 s every 1.5 s, all on one connection to one replica, whatever happens to it.
+// Renew leases of 5 s every 1.5 s, all on one connection to one replica, whatever happens to it.
 class HealthyLeaders {
  public:
-  HealthyLeaders(Tenured& server, const std::vector<std::string>& elections);
+  HealthyLeaders(
+      Tenured& server, const std::vector<std::string>& elections,
+      std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials());
   ~HealthyLeaders();
 
   // The longest time that a renewal took.
@@ -36,6 +38,7 @@ class HealthyLeaders {
   bool Renew(v1::ElectionService::Stub& stub);
 
   Tenured& server_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   std::vector<Seat> seats_;
   v1::KeepAliveRequest renewal_;
   std::mutex mutex_;

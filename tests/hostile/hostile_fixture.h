@@ -20,11 +20,15 @@ namespace tenure::testing {
 
 inline constexpr size_t kMemoryMax = 512 << 20;
 
-// 1,024 descriptors; and memory, so that the machine survives what the replica does not.
-inline Host WithLimits() { return {.enter = {"prlimit", "--data=2147483648", "--nofile=1024"}}; }
+// Few descriptors; and memory, so that the machine survives what the replica does not.
+inline Host WithLimits(int descriptors = 1'024) {
+  return {.enter = {"prlimit", "--data=2147483648", "--nofile=" + std::to_string(descriptors)}};
+}
 
 // Until a new client learns who leads in the election.
-inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string& election) {
+inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string& election,
+                                             const std::shared_ptr<grpc::ChannelCredentials>&
+                                                 credentials = grpc::InsecureChannelCredentials()) {
   const auto began = std::chrono::steady_clock::now();
   v1::LeaderRequest request;
   request.set_election(election);
@@ -32,7 +36,7 @@ inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string&
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kPatience);
   context.set_wait_for_ready(true);
-  const auto status = Connect(server.endpoint())->Leader(&context, request, &response);
+  const auto status = Connect(server.endpoint(), credentials)->Leader(&context, request, &response);
   EXPECT_TRUE(status.ok()) << status.error_message() << server.process().Errors();
   return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
 }
@@ -48,10 +52,16 @@ inline size_t PeakMemory(Tenured& server) {
 
 class HostileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    server_ = std::make_unique<Tenured>("sqlite:" + (folder_.path() / "tenure.db").string(),
-                                        std::vector<std::string>(), true, WithLimits());
-    leader_ = std::make_unique<HealthyLeaders>(*server_, std::vector<std::string>{"seat"});
+  void SetUp() override { Start({}, grpc::InsecureChannelCredentials()); }
+  // `credentials` are those of the leader, and of the next client.
+  void Start(const std::vector<std::string>& flags,
+             const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+             int descriptors = 1'024) {
+    credentials_ = credentials;
+    server_ = std::make_unique<Tenured>("sqlite:" + (folder_.path() / "tenure.db").string(), flags,
+                                        true, WithLimits(descriptors));
+    leader_ =
+        std::make_unique<HealthyLeaders>(*server_, std::vector<std::string>{"seat"}, credentials);
   }
 
   Tenured& Server() { return *server_; }
@@ -59,7 +69,7 @@ class HostileTest : public ::testing::Test {
   // The next client is served, and the seat was kept.
   void ExpectUnharmed() {
     ASSERT_TRUE(Server().process().Running()) << Server().process().Errors();
-    const auto served_after = TimeToServe(Server(), "seat");
+    const auto served_after = TimeToServe(Server(), "seat", credentials_);
     EXPECT_EQ(Server().Get("/healthz").first, 200);
     leader_->ExpectSeats();
     EXPECT_LT(PeakMemory(Server()), kMemoryMax);
@@ -70,6 +80,7 @@ class HostileTest : public ::testing::Test {
 
  private:
   TempDir folder_;
+  std::shared_ptr<grpc::ChannelCredentials> credentials_;
   std::unique_ptr<Tenured> server_;
   std::unique_ptr<HealthyLeaders> leader_;
 };

@@ -15,13 +15,16 @@ namespace {
 
 using google::protobuf::util::TimeUtil;
 
-std::shared_ptr<grpc::Channel> ChannelTo(const std::string& endpoint) {
+using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
+
+std::shared_ptr<grpc::Channel> ChannelTo(const std::string& endpoint,
+                                         const Credentials& credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 20);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
-  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(endpoint, credentials, arguments);
 }
 
 void SetPatience(grpc::ClientContext& context) {
@@ -33,8 +36,9 @@ void ExpectOk(const grpc::Status& status) { EXPECT_TRUE(status.ok()) << status.e
 
 }  // namespace
 
-std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) {
-  return v1::ElectionService::NewStub(ChannelTo(endpoint));
+std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint,
+                                                   const Credentials& credentials) {
+  return v1::ElectionService::NewStub(ChannelTo(endpoint, credentials));
 }
 
 std::string Program(const std::string& name) {
@@ -58,7 +62,7 @@ void Tenured::StartWithoutWaiting() {
                                       http_endpoint(), "--store",  store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(host_.CommandLine(std::move(command)));
-  channel_ = ChannelTo(endpoint());
+  channel_ = ChannelTo(endpoint(), grpc::InsecureChannelCredentials());
   stub_ = v1::ElectionService::NewStub(channel_);
   admin_ = v1::AdminService::NewStub(channel_);
 }

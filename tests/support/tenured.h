@@ -24,7 +24,9 @@ namespace tenure::testing {
 [[nodiscard]] std::string Program(const std::string& name);
 
 // A client of one server, on a connection of its own.
-[[nodiscard]] std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint);
+[[nodiscard]] std::unique_ptr<v1::ElectionService::Stub> Connect(
+    const std::string& endpoint, const std::shared_ptr<grpc::ChannelCredentials>& credentials =
+                                     grpc::InsecureChannelCredentials());
 
 class Tenured {
  public:

@@ -1,0 +1,145 @@
+#include "server/network/newcomers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/mutex.h"
+
+namespace tenure::network {
+namespace {
+
+constexpr size_t kCreditMax = 10;
+
+}  // namespace
+
+class Newcomers::State {
+ public:
+  State(std::function<void(Newcomer)> refused, const NewcomerLimits& limits,
+        std::function<Clock::time_point()> now)
+      : refused_(std::move(refused)),
+        now_(std::move(now)),
+        handshakes_(limits.handshakes),
+        calls_(limits.calls),
+        message_bytes_(limits.message_bytes) {}
+
+  [[nodiscard]] bool Take(Newcomer what, const Origin& origin, size_t amount = 1) {
+    const MutexLock lock(mutex_);
+    return Of(what).Take(origin, amount, now_());
+  }
+  void TakeAnyway(Newcomer what, const Origin& origin) {
+    const MutexLock lock(mutex_);
+    Of(what).TakeAnyway(origin, 1);
+  }
+  void Refused(Newcomer what) const { refused_(what); }
+  void GiveBack(Newcomer what, const Origin& origin, size_t amount = 1) {
+    const MutexLock lock(mutex_);
+    Of(what).GiveBack(origin, amount);
+  }
+  void GiveBackForNothing(Newcomer what, const Origin& origin) {
+    const MutexLock lock(mutex_);
+    Of(what).GiveBackForNothing(origin, 1, now_());
+  }
+
+  [[nodiscard]] NewcomerCounts Count() const {
+    const MutexLock lock(mutex_);
+    return {handshakes_.held(), calls_.held(), message_bytes_.held()};
+  }
+
+ private:
+  FairShare& Of(Newcomer what) TENURE_REQUIRES(mutex_) {
+    switch (what) {
+      case Newcomer::kHandshake: return handshakes_;
+      case Newcomer::kCall: return calls_;
+      case Newcomer::kMessage: break;
+    }
+    return message_bytes_;
+  }
+
+  const std::function<void(Newcomer)> refused_;
+  const std::function<Clock::time_point()> now_;
+  mutable Mutex mutex_;
+  FairShare handshakes_ TENURE_GUARDED_BY(mutex_);
+  FairShare calls_ TENURE_GUARDED_BY(mutex_);
+  FairShare message_bytes_ TENURE_GUARDED_BY(mutex_);
+};
+
+class Newcomers::CountedHandshake final : public Handshake {
+ public:
+  CountedHandshake(std::shared_ptr<State> state, const Origin& origin)
+      : state_(std::move(state)), origin_(origin) {}
+  ~CountedHandshake() override {
+    if (succeeded_) {
+      state_->GiveBack(Newcomer::kHandshake, origin_);
+    } else {
+      state_->GiveBackForNothing(Newcomer::kHandshake, origin_);
+    }
+  }
+  CountedHandshake(const CountedHandshake&) = delete;
+  CountedHandshake& operator=(const CountedHandshake&) = delete;
+
+  void Succeeded() override { succeeded_ = true; }
+
+ private:
+  const std::shared_ptr<State> state_;
+  const Origin origin_;
+  bool succeeded_ = false;
+};
+
+class Newcomers::CountedConnection final : public Connection {
+ public:
+  CountedConnection(std::shared_ptr<State> state, const Origin& origin)
+      : state_(std::move(state)), origin_(origin) {}
+
+  bool BeginCall() override {
+    if (state_->Take(Newcomer::kCall, origin_)) return true;
+    if (credit_ == 0) {
+      state_->Refused(Newcomer::kCall);
+      return false;
+    }
+    --credit_;
+    state_->TakeAnyway(Newcomer::kCall, origin_);
+    return true;
+  }
+  void FirstMessage() override {
+    credit_ = std::min(credit_ + 1, kCreditMax);
+    state_->GiveBack(Newcomer::kCall, origin_);
+  }
+  void EndCall(bool had_message) override {
+    if (!had_message) state_->GiveBackForNothing(Newcomer::kCall, origin_);
+  }
+
+  bool BeginMessage(size_t bytes) override {
+    if (state_->Take(Newcomer::kMessage, origin_, bytes)) return true;
+    state_->Refused(Newcomer::kMessage);
+    return false;
+  }
+  void EndMessage(size_t bytes) override { state_->GiveBack(Newcomer::kMessage, origin_, bytes); }
+
+ private:
+  const std::shared_ptr<State> state_;
+  const Origin origin_;
+  // Calls that it may begin beyond the share of its origin: one for each that had a message. So a
+  // client that is connected is served, whatever others do at its address.
+  size_t credit_ = 0;
+};
+
+Newcomers::Newcomers(std::function<void(Newcomer)> refused, const NewcomerLimits& limits,
+                     std::function<Clock::time_point()> now)
+    : state_(std::make_shared<State>(std::move(refused), limits, std::move(now))) {}
+
+std::unique_ptr<PeerGuard::Handshake> Newcomers::BeginHandshake(std::string_view peer) {
+  const Origin origin = OriginOf(peer);
+  if (!state_->Take(Newcomer::kHandshake, origin)) {
+    state_->Refused(Newcomer::kHandshake);
+    return nullptr;
+  }
+  return std::make_unique<CountedHandshake>(state_, origin);
+}
+
+std::unique_ptr<PeerGuard::Connection> Newcomers::BeginConnection(std::string_view peer) {
+  return std::make_unique<CountedConnection>(state_, OriginOf(peer));
+}
+
+NewcomerCounts Newcomers::Count() const { return state_->Count(); }
+
+}  // namespace tenure::network

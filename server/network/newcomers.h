@@ -1,0 +1,57 @@
+// What peers make a replica hold before it has a request of theirs: handshakes, calls that have
+// sent nothing, and large messages that have not arrived. Nobody knows yet who they are, so each
+// origin has a share of each (fair_share.h).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "server/network/fair_share.h"
+#include "third_party/grpc/peer_guard.h"
+
+namespace tenure::network {
+
+struct NewcomerLimits {
+  // With TLS, one takes up to 135 kB.
+  FairShare::Limits handshakes{.max = 256, .forgiven_per_s = 25, .forgiven_in_all_per_s = 100};
+  // One takes about 20 kB, and up to 16 kB of its message; to begin and to end it, 0.14 ms.
+  FairShare::Limits calls{.max = 2'000, .forgiven_per_s = 250, .forgiven_in_all_per_s = 1'000};
+  // Of messages of 16 KB and more.
+  FairShare::Limits message_bytes{.max = 32 << 20};
+};
+
+// How many there are.
+struct NewcomerCounts {
+  size_t handshakes = 0;
+  size_t calls = 0;
+  size_t message_bytes = 0;
+};
+
+enum class Newcomer { kHandshake, kCall, kMessage };
+
+// Thread-safe.
+class Newcomers final : public PeerGuard {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `refused` is called with what was refused, by any thread.
+  explicit Newcomers(std::function<void(Newcomer)> refused, const NewcomerLimits& limits = {},
+                     std::function<Clock::time_point()> now = Clock::now);
+
+  [[nodiscard]] std::unique_ptr<Handshake> BeginHandshake(std::string_view peer) override;
+  [[nodiscard]] std::unique_ptr<Connection> BeginConnection(std::string_view peer) override;
+
+  [[nodiscard]] NewcomerCounts Count() const;
+
+ private:
+  class State;
+  class CountedHandshake;
+  class CountedConnection;
+
+  // Shared with what it returned, which may live longer.
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace tenure::network

@@ -1,0 +1,34 @@
+// Places for calls that last, shared fairly among addresses.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+
+#include "core/mutex.h"
+#include "server/network/fair_share.h"
+
+namespace tenure::wire {
+
+// Thread-safe. Must outlive the places that it gives.
+class Places {
+ public:
+  explicit Places(size_t max) : share_({.max = max}) {}
+
+  // Held until it is destroyed. Null if the address has its share; it is one as gRPC writes it.
+  [[nodiscard]] std::shared_ptr<void> Take(std::string_view peer) {
+    const network::Origin origin = network::OriginOf(peer);
+    const MutexLock lock(mutex_);
+    if (!share_.Take(origin, 1, std::chrono::steady_clock::now())) return nullptr;
+    return {this, [this, origin](void*) {
+              const MutexLock released(mutex_);
+              share_.GiveBack(origin, 1);
+            }};
+  }
+
+ private:
+  Mutex mutex_;
+  network::FairShare share_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure::wire
