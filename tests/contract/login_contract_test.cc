@@ -471,6 +471,17 @@ TEST_F(LoginTest, AnAnswerWithoutAnEndTakesABoundedAmountOfMemory) {
   }
 }
 
+// A server could ask for any file that tenured can read.
+TEST_F(LoginTest, TheClientOffersNoFiles) {
+  constexpr uint8_t kLocalFiles = 128;  // of the capabilities, with which its answer begins
+  FakeDatabase fake(FakeDatabase::Attack::kEscapesInAnError);
+
+  (void)Refusal("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) + "/tenure?tls=disabled");
+
+  ASSERT_GT(fake.received().size(), 4u);
+  EXPECT_EQ(static_cast<uint8_t>(fake.received().front()) & kLocalFiles, 0);
+}
+
 TEST_F(LoginTest, ErrorsOfAServerAreEscaped) {
   FakeDatabase fake(FakeDatabase::Attack::kEscapesInAnError);
 
