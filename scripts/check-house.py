@@ -22,7 +22,7 @@ ROOMS = {
     "server/network": ["core", "third_party/grpc"],
     "server/engine": ["core", "metrics", "server/log", "storage"],
     "server/calls": ["core", "server/engine"],
-    "server/access": ["core", "proto", "server/engine", "server/log", "tls"],
+    "server/access": ["core", "proto", "server/engine", "server/log", "server/network", "tls"],
     "server/wire": ["core", "metrics", "proto", "server/network"],
     "server/rpc": ["core", "metrics", "proto", "server/access", "server/calls", "server/engine", "server/log", "server/wire", "storage"],
     "server/process": ["command_line", "core", "metrics", "third_party/grpc", "server/access", "server/engine", "server/log", "server/network", "server/rpc", "server/wire", "storage", "tls"],

@@ -142,10 +142,12 @@ std::optional<uint64_t> LimitOf(const YAML::Node& limits, const std::string& key
 
 IdentityLimits LimitsOf(const YAML::Node& node) {
   if (!node) return {{}, {.elections = kElectionsDefault}};
-  RequireOnly(node, "'limits'", {"requests_per_second", "sessions", "candidacies", "elections"});
+  RequireOnly(node, "'limits'",
+              {"requests_per_second", "sessions", "candidacies", "elections", "open_calls"});
   return {LimitOf(node, "requests_per_second"),
           {LimitOf(node, "sessions"), LimitOf(node, "candidacies"),
-           LimitOf(node, "elections").value_or(kElectionsDefault)}};
+           LimitOf(node, "elections").value_or(kElectionsDefault)},
+          LimitOf(node, "open_calls").value_or(kOpenCallsDefault)};
 }
 
 }  // namespace

@@ -39,9 +39,14 @@ struct Rule {
 // nobody is unlimited by accident.
 inline constexpr uint64_t kElectionsDefault = 10'000;
 
+// Calls that an identity may have open on a replica unless its policy sets another number: each
+// takes about 17 kB.
+inline constexpr uint64_t kOpenCallsDefault = 10'000;
+
 struct IdentityLimits {
   std::optional<uint64_t> requests_per_second;  // of each replica; nothing: as many as it likes
   Quota quota;
+  uint64_t open_calls = kOpenCallsDefault;  // on each replica
 
   bool operator==(const IdentityLimits&) const = default;
 };

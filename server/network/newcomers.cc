@@ -46,7 +46,7 @@ class Newcomers::State {
   }
 
  private:
-  FairShare& Of(Newcomer what) TENURE_REQUIRES(mutex_) {
+  NewcomerLimits::Share& Of(Newcomer what) TENURE_REQUIRES(mutex_) {
     switch (what) {
       case Newcomer::kHandshake: return handshakes_;
       case Newcomer::kCall: return calls_;
@@ -58,9 +58,9 @@ class Newcomers::State {
   const std::function<void(Newcomer)> refused_;
   const std::function<Clock::time_point()> now_;
   mutable Mutex mutex_;
-  FairShare handshakes_ TENURE_GUARDED_BY(mutex_);
-  FairShare calls_ TENURE_GUARDED_BY(mutex_);
-  FairShare message_bytes_ TENURE_GUARDED_BY(mutex_);
+  NewcomerLimits::Share handshakes_ TENURE_GUARDED_BY(mutex_);
+  NewcomerLimits::Share calls_ TENURE_GUARDED_BY(mutex_);
+  NewcomerLimits::Share message_bytes_ TENURE_GUARDED_BY(mutex_);
 };
 
 class Newcomers::CountedHandshake final : public Handshake {

@@ -1,6 +1,6 @@
 // What peers make a replica hold before it has a request of theirs: handshakes, calls that have
 // sent nothing, and large messages that have not arrived. Nobody knows yet who they are, so each
-// origin has a share of each (fair_share.h).
+// origin has a share of each (core/fair_share.h).
 #pragma once
 
 #include <chrono>
@@ -8,18 +8,21 @@
 #include <memory>
 #include <string_view>
 
-#include "server/network/fair_share.h"
+#include "core/fair_share.h"
+#include "server/network/origin.h"
 #include "third_party/grpc/peer_guard.h"
 
 namespace tenure::network {
 
 struct NewcomerLimits {
+  using Share = FairShare<Origin>;
+
   // With TLS, one takes up to 135 kB.
-  FairShare::Limits handshakes{.max = 256, .forgiven_per_s = 25, .forgiven_in_all_per_s = 100};
+  Share::Limits handshakes{.max = 256, .forgiven_per_s = 25, .forgiven_in_all_per_s = 100};
   // One takes about 20 kB, and up to 16 kB of its message; to begin and to end it, 0.14 ms.
-  FairShare::Limits calls{.max = 2'000, .forgiven_per_s = 250, .forgiven_in_all_per_s = 1'000};
+  Share::Limits calls{.max = 2'000, .forgiven_per_s = 250, .forgiven_in_all_per_s = 1'000};
   // Of messages of 16 KB and more.
-  FairShare::Limits message_bytes{.max = 32 << 20};
+  Share::Limits message_bytes{.max = 32 << 20};
 };
 
 // How many there are.

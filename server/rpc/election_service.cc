@@ -89,7 +89,8 @@ size_t CostOf(const v1::ObserveRequest& request) {
 
 // Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
 template <typename Machine, typename Request>
-void RunCampaign(engine::Engine& engine, Result<Request> parsed, wire::ServerCall& call) {
+void RunCampaign(engine::Engine& engine, Result<Request> parsed, wire::ServerCall& call,
+                 std::shared_ptr<void> place) {
   if (!parsed) return wire::Refuse(call, parsed.error());
   // A caller that waits for a seat without limit can wait for this, too.
   if (parsed->campaign.opening && parsed->wait) {
@@ -100,7 +101,8 @@ void RunCampaign(engine::Engine& engine, Result<Request> parsed, wire::ServerCal
   Machine machine(std::move(parsed->campaign), patience);
   const auto watches = machine.Watches();
   OpenCall<Machine, void, v1::CampaignResponse>::Serve(call, engine, std::move(machine), watches,
-                                                       access::TraceIdOf(call.context()), nullptr);
+                                                       access::TraceIdOf(call.context()), nullptr,
+                                                       std::move(place));
 }
 
 }  // namespace
@@ -122,20 +124,25 @@ void ElectionService::AddTo(wire::Dispatcher& dispatcher) {
 void ElectionService::Campaign(wire::ServerCall& call, const v1::CampaignRequest& request) {
   const auto admitted = access_.Admit(call.context(), access::Verb::kCampaign, TargetOf(request));
   if (!admitted) return wire::Refuse(call, admitted.error());
+  auto place = open_calls_.Take(*admitted, call.context());
+  if (!place) return wire::Refuse(call, place.error());
   const CampaignCaller caller{access::PrincipalOf(*admitted), engine_.session_key()};
   if (request.elections().empty()) {
     return RunCampaign<calls::WaitingCampaign>(
-        engine_, ParseCampaign(request, engine_.limits(), caller), call);
+        engine_, ParseCampaign(request, engine_.limits(), caller), call, *std::move(place));
   }
   RunCampaign<calls::CampaignSet>(engine_, ParseCampaignForAll(request, engine_.limits(), caller),
-                                  call);
+                                  call, *std::move(place));
 }
 
 void ElectionService::KeepAlive(wire::ServerCall& call) {
   const auto caller = access_.Allow(call.context(), access::Verb::kCampaign, {});
   if (!caller) return wire::Refuse(call, caller.error());
+  auto place = open_calls_.Take(*caller, call.context(), true);
+  if (!place) return wire::Refuse(call, place.error());
   OpenCall<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>::Serve(
-      call, engine_, calls::KeepAlive(access::PrincipalOf(*caller)), {}, "", nullptr);
+      call, engine_, calls::KeepAlive(access::PrincipalOf(*caller)), {}, "", nullptr,
+      *std::move(place));
 }
 
 void ElectionService::Proclaim(wire::ServerCall& call, const v1::ProclaimRequest& request) {
@@ -214,10 +221,13 @@ void ElectionService::Observe(wire::ServerCall& call, const v1::ObserveRequest& 
   if (!caller) return wire::Refuse(call, caller.error());
   auto selection = rpc::Parse(request);
   if (!selection) return wire::Refuse(call, selection.error());
+  auto place = open_calls_.Take(*caller, call.context());
+  if (!place) return wire::Refuse(call, place.error());
   calls::Observe machine(*std::move(selection), observe_);
   const auto watches = machine.Watches();
   OpenCall<calls::Observe, void, v1::ObserveResponse>::Serve(
-      call, engine_, std::move(machine), watches, "", &engine_.metrics().observers);
+      call, engine_, std::move(machine), watches, "", &engine_.metrics().observers,
+      *std::move(place));
 }
 
 void ElectionService::Identify(wire::ServerCall& call, const v1::IdentifyRequest& /*request*/) {

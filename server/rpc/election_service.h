@@ -2,6 +2,7 @@
 #pragma once
 
 #include "server/access/access.h"
+#include "server/access/open_calls.h"
 #include "server/calls/observe.h"
 #include "server/engine/engine.h"
 #include "server/wire/dispatcher.h"
@@ -13,7 +14,10 @@ namespace tenure::rpc {
 class ElectionService final {
  public:
   ElectionService(engine::Engine& engine, access::Access& access, calls::ObserveOptions observe)
-      : engine_(engine), access_(access), observe_(observe) {}
+      : engine_(engine),
+        access_(access),
+        observe_(observe),
+        open_calls_(engine::EngineOptions().watchers_max) {}
 
   // Once.
   void AddTo(wire::Dispatcher& dispatcher);
@@ -30,6 +34,7 @@ class ElectionService final {
   engine::Engine& engine_;
   access::Access& access_;
   const calls::ObserveOptions observe_;
+  access::OpenCalls open_calls_;
 };
 
 }  // namespace tenure::rpc

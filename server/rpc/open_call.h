@@ -23,21 +23,22 @@ class OpenCall final : public wire::CallHandler {
   // Begins, watching, and serves the call.
   static void Serve(wire::ServerCall& call, engine::Engine& engine, Machine machine,
                     const std::vector<engine::Watch>& watches, std::string trace,
-                    prometheus::Gauge* open) {
-    const auto handler =
-        std::make_shared<OpenCall>(call, engine, std::move(machine), std::move(trace), open);
+                    prometheus::Gauge* open, std::shared_ptr<void> place) {
+    const auto handler = std::make_shared<OpenCall>(call, engine, std::move(machine),
+                                                    std::move(trace), open, std::move(place));
     if (const auto begun = handler->call_->Begin(watches); !begun) {
       call.Finish(ToStatus(begun.error()));
     }
     call.ServeWith(handler);  // now: the machine hears of nothing before it has begun
   }
 
-  // See Serve. `open`, if there is one, counts those that are open.
+  // See Serve. `open`, if there is one, counts those that are open. Holds its `place`.
   OpenCall(wire::ServerCall& wire, engine::Engine& engine, Machine machine, std::string trace,
-           prometheus::Gauge* open)
+           prometheus::Gauge* open, std::shared_ptr<void> place)
       : wire_(wire),
         engine_(engine),
         open_(open),
+        place_(std::move(place)),
         call_(std::make_shared<calls::Call<Machine>>(
             engine, std::move(machine),
             [this](typename Machine::Outward outward) {
@@ -94,6 +95,7 @@ class OpenCall final : public wire::CallHandler {
   wire::ServerCall& wire_;  // valid until it is finished
   engine::Engine& engine_;
   prometheus::Gauge* const open_;
+  const std::shared_ptr<void> place_;
   const std::shared_ptr<calls::Call<Machine>> call_;
   bool signed_ = false;  // one message is written at a time
 };

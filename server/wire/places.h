@@ -5,8 +5,9 @@
 #include <memory>
 #include <string_view>
 
+#include "core/fair_share.h"
 #include "core/mutex.h"
-#include "server/network/fair_share.h"
+#include "server/network/origin.h"
 
 namespace tenure::wire {
 
@@ -28,7 +29,7 @@ class Places {
 
  private:
   Mutex mutex_;
-  network::FairShare share_ TENURE_GUARDED_BY(mutex_);
+  FairShare<network::Origin> share_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::wire

@@ -147,9 +147,8 @@ struct GatePlugin {
       if (!registered)
         throw MySqlError(MySqlError::Kind::kAway, 0, "the client library takes no plugin");
 
-      const std::string options =
-          std::string("[client]\nlocal-infile=0\ndefault-auth=") + kName +
-          "\nrestricted-auth=" + kName + "\n";
+      const std::string options = std::string("[client]\nlocal-infile=0\ndefault-auth=") + kName +
+                                  "\nrestricted-auth=" + kName + "\n";
       const int descriptor = memfd_create(kName, MFD_CLOEXEC);
       const auto written = write(descriptor, options.data(), options.size());
       if (written != static_cast<ssize_t>(options.size())) {

@@ -1,4 +1,6 @@
 // Who may call, and asks for more than anybody needs.
+#include <fmt/format.h>
+
 #include "tests/hostile/hostile_fixture.h"
 
 namespace tenure::testing {
@@ -10,6 +12,59 @@ TEST_P(HostileCallersTest, IsSurvived) { SurviveFor(3s); }
 
 INSTANTIATE_TEST_SUITE_P(All, HostileCallersTest, ::testing::ValuesIn(AttacksByCallers()),
                          AttackName);
+
+// Two identities: one leads, the other one wants all there is.
+class HostileIdentityTest : public HostileTlsTest {
+ protected:
+  void SetUp() override {
+    StartWithTls({"--policy", WriteFile("policy.yaml", R"(
+identities:
+  - name: leader
+    sans: [leader]
+    rules: [{verbs: [campaign, observe], prefixes: [""]}]
+  - name: attacker
+    sans: [attacker]
+    rules: [{verbs: [campaign, observe], prefixes: [""]}]
+    limits: {requests_per_second: 500, sessions: 1}
+...
+)")});
+  }
+
+  // `count` streams on some connections, each opened by `open`, held for some seconds.
+  template <typename Stream>
+  void Hold(int count, const std::function<std::unique_ptr<Stream>(v1::ElectionService::Stub&,
+                                                                   grpc::ClientContext*)>& open) {
+    constexpr size_t kConnections = 6;
+    std::vector<std::unique_ptr<v1::ElectionService::Stub>> stubs;
+    for (size_t i = 0; i < kConnections; ++i) {
+      stubs.push_back(Connect(Server().endpoint(), CredentialsOf("attacker")));
+    }
+    std::vector<std::pair<std::unique_ptr<grpc::ClientContext>, std::unique_ptr<Stream>>> streams;
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      auto context = std::make_unique<grpc::ClientContext>();
+      auto stream = open(*stubs[i % kConnections], context.get());
+      streams.emplace_back(std::move(context), std::move(stream));
+    }
+    std::this_thread::sleep_for(6s);
+    ExpectUnharmed();
+    for (auto& [context, stream] : streams) {
+      context->TryCancel();
+      (void)stream->Finish();
+    }
+  }
+};
+
+TEST_F(HostileIdentityTest, StreamsForSessionsThatDoNotExist) {
+  using Stream = grpc::ClientReaderWriter<v1::KeepAliveRequest, v1::KeepAliveResponse>;
+  int opened = 0;
+  Hold<Stream>(50'000, [&](v1::ElectionService::Stub& stub, grpc::ClientContext* context) {
+    auto stream = stub.KeepAlive(context);
+    v1::KeepAliveRequest request;
+    request.add_session_ids(fmt::format("{:032x}", ++opened));
+    stream->Write(request);
+    return stream;
+  });
+}
 
 }  // namespace
 }  // namespace tenure::testing

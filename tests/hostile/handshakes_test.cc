@@ -6,7 +6,6 @@
 
 #include "tests/hostile/attacker.h"
 #include "tests/hostile/hostile_fixture.h"
-#include "tests/support/certificates.h"
 
 namespace tenure::testing {
 namespace {
@@ -29,7 +28,7 @@ std::string ClientHello() {
   return {bytes, static_cast<size_t>(size)};
 }
 
-class HostileHandshakesTest : public HostileTest {
+class HostileHandshakesTest : public HostileTlsTest {
  protected:
   void SetUp() override {
     if (!grpc::Version().ends_with("(patched)"))
@@ -38,21 +37,8 @@ class HostileHandshakesTest : public HostileTest {
     getrlimit(RLIMIT_NOFILE, &descriptors);
     descriptors.rlim_cur = descriptors.rlim_max;
     setrlimit(RLIMIT_NOFILE, &descriptors);
-    const KeyPair own = authority_.Issue("tenured", "IP:127.0.0.1");
-    PublishFiles(
-        tls_.path() / "tls",
-        {{"tls.crt", own.certificate}, {"tls.key", own.key}, {"ca.crt", authority_.certificate()}});
-    const auto file = [&](const char* name) { return (tls_.path() / "tls" / name).string(); };
-    const KeyPair known = authority_.Issue("worker", "DNS:worker");
-    Start({"--tls-cert", file("tls.crt"), "--tls-key", file("tls.key"), "--tls-client-ca",
-           file("ca.crt")},
-          grpc::SslCredentials({authority_.certificate(), known.key, known.certificate}),
-          kDescriptors);
+    StartWithTls({}, kDescriptors);
   }
-
- private:
-  const CertificateAuthority authority_{"the authority"};
-  TempDir tls_;
 };
 
 TEST_F(HostileHandshakesTest, HandshakesThatAreNeverFinished) {

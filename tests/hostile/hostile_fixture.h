@@ -14,6 +14,7 @@
 
 #include "tests/hostile/attacks.h"
 #include "tests/hostile/healthy_leaders.h"
+#include "tests/support/certificates.h"
 #include "tests/support/tenured.h"
 
 namespace tenure::testing {
@@ -83,6 +84,39 @@ class HostileTest : public ::testing::Test {
   std::shared_ptr<grpc::ChannelCredentials> credentials_;
   std::unique_ptr<Tenured> server_;
   std::unique_ptr<HealthyLeaders> leader_;
+};
+
+// The same, with TLS: the leader is called "leader" in its certificate.
+class HostileTlsTest : public HostileTest {
+ protected:
+  void StartWithTls(std::vector<std::string> flags, int descriptors = 1'024) {
+    const KeyPair own = authority_.Issue("tenured", "IP:127.0.0.1");
+    PublishFiles(
+        files_.path() / "tls",
+        {{"tls.crt", own.certificate}, {"tls.key", own.key}, {"ca.crt", authority_.certificate()}});
+    const std::string tls = files_.path() / "tls";
+    for (const std::string& flag :
+         {std::string("--tls-cert"), tls + "/tls.crt", std::string("--tls-key"), tls + "/tls.key",
+          std::string("--tls-client-ca"), tls + "/ca.crt"}) {
+      flags.push_back(flag);
+    }
+    Start(flags, CredentialsOf("leader"), descriptors);
+  }
+  // With a certificate for this DNS name.
+  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(
+      const std::string& name) const {
+    const KeyPair pair = authority_.Issue(name, "DNS:" + name);
+    return grpc::SslCredentials({authority_.certificate(), pair.key, pair.certificate});
+  }
+  [[nodiscard]] std::string WriteFile(const std::string& name, const std::string& content) const {
+    const auto path = files_.path() / name;
+    std::ofstream(path) << content;
+    return path;
+  }
+
+ private:
+  const CertificateAuthority authority_{"the authority"};
+  TempDir files_;
 };
 
 class OneAttackTest : public HostileTest, public ::testing::WithParamInterface<Attack> {

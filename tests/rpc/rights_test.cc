@@ -259,6 +259,7 @@ class RightsTest : public ::testing::Test {
     policy += IdentityOf("few-candidacies", {"campaign", "observe"}, "quota/",
                          "    limits: {candidacies: 3}\n");
     policy += IdentityOf("few-sessions", {"campaign"}, "quota/", "    limits: {sessions: 1}\n");
+    policy += IdentityOf("few-calls", {"campaign", "observe"}, "", "    limits: {open_calls: 2}\n");
     Write("policy.yaml", policy);
     const KeyPair pair = authority_.Issue("tenured", "IP:127.0.0.1");
     Write("tls.crt", pair.certificate);
@@ -434,6 +435,42 @@ TEST_F(RightsTest, OnlyKeepAliveResignAndIdentifyAreNotLimitedInRate) {
               unlimited.contains(call.method) ? call.allowed : "LIMIT_REACHED")
         << call.name;
   }
+}
+
+TEST_F(RightsTest, OpenCallsAreLimitedForAnIdentityAndTheirPlacesComeBack) {
+  const auto stub = v1::ElectionService::NewStub(ChannelOf("few-calls"));
+  const auto open = [&] {
+    auto context = std::make_unique<grpc::ClientContext>();
+    auto stream = stub->KeepAlive(context.get());
+    v1::KeepAliveRequest request;
+    request.add_session_ids(std::string(32, '0'));
+    v1::KeepAliveResponse response;
+    const bool answered = stream->Write(request) && stream->Read(&response);
+    const std::string outcome = answered ? "OK" : OutcomeOf(stream->Finish());
+    return std::tuple(outcome, std::move(context), std::move(stream));
+  };
+  auto [first, first_context, first_stream] = open();
+  auto [second, second_context, second_stream] = open();
+  EXPECT_EQ(first, "OK");
+  EXPECT_EQ(second, "OK");
+
+  EXPECT_EQ(std::get<std::string>(open()), "LIMIT_REACHED");
+  for (const Call& call : AllCalls()) {
+    const std::set<std::string> lasting = {"Campaign", "KeepAlive", "Observe"};
+    if (!lasting.contains(call.method)) continue;
+    EXPECT_EQ(Outcome("few-calls", call, "own/e"), "LIMIT_REACHED") << call.name;
+  }
+
+  EXPECT_TRUE(first_stream->WritesDone());
+  EXPECT_TRUE(first_stream->Finish().ok());
+  EXPECT_TRUE(Eventually([&] {
+    auto [outcome, context, stream] = open();
+    context->TryCancel();
+    if (outcome == "OK") (void)stream->Finish();
+    return outcome == "OK";
+  }));
+  second_context->TryCancel();
+  (void)second_stream->Finish();
 }
 
 // So is one of an authority that the server does not know: see AccessTest.
