@@ -15,13 +15,13 @@ size_t PlacesFor(bool keeps_alive, size_t max) {
   return keeps_alive ? max : max - max / kKeptForRenewals;
 }
 
+}  // namespace
+
 std::string HolderOf(const Access::Caller& caller, const grpc::ServerContextBase& context) {
   if (caller != nullptr) return caller->name;
   const network::Origin origin = network::OriginOf(context.peer());
   return {origin.begin(), origin.end()};
 }
-
-}  // namespace
 
 Result<std::shared_ptr<void>> OpenCalls::Take(const Access::Caller& caller,
                                               const grpc::ServerContextBase& context,

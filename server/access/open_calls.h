@@ -14,6 +14,10 @@
 
 namespace tenure::access {
 
+// Who has what is shared: the identity, or without a policy the address.
+[[nodiscard]] std::string HolderOf(const Access::Caller& caller,
+                                   const grpc::ServerContextBase& context);
+
 // Thread-safe. Must outlive the places that it gives.
 class OpenCalls {
  public:

@@ -28,6 +28,18 @@ inline std::string Who(const SessionId& id) {
   return "?";
 }
 
+// Has as many bytes as the test says.
+struct FixedBudget final : SendBudget {
+  bool Take(size_t bytes) override {
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  }
+  void GiveBack(size_t bytes) override { left += bytes; }
+
+  size_t left = 0;
+};
+
 // Runs a machine, at a time that the test sets.
 template <typename Machine>
 class Driver {

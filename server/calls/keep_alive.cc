@@ -14,6 +14,8 @@ constexpr size_t kUnsentBytesMax = 4 << 20;
 constexpr size_t kSeatBytesMax = 1 << 20;
 constexpr size_t kSessionsMax = 100'000;
 
+Error ReadsTooSlowly() { return {Reason::kOverloaded, "the client reads too slowly"}; }
+
 bool IsOver(const Error& error) {
   return error.reason == Reason::kSessionEnded || error.reason == Reason::kSessionNotFound;
 }
@@ -22,7 +24,15 @@ size_t BytesOf(const Leadership& it) {
   return sizeof(it) + it.election.bytes.size() + it.leader.candidate.size() +
          it.leader.value.size() + it.successor.size();
 }
-size_t BytesOf(const KeepAliveMessage& message) {
+size_t BytesOf(const Renewal& it) {
+  size_t bytes = sizeof(it);
+  for (const SessionRenewal& session : it.sessions) {
+    bytes += sizeof(session);
+    for (const Leadership& seat : session.seats) bytes += BytesOf(seat);
+  }
+  return bytes;
+}
+size_t BytesOfNotice(const KeepAliveMessage& message) {
   const auto* notice = std::get_if<SeatNotice>(&message);
   if (notice == nullptr) return 0;
   const tenure::Event& event = **notice;
@@ -101,7 +111,7 @@ void KeepAlive::FindOwn() {
         session.session || session.session.error().reason == Reason::kSessionEnded;
   }
   for (auto& [session, message] : std::exchange(early_, {})) {
-    unsent_bytes_ -= BytesOf(message);
+    unsent_bytes_ -= BytesOfNotice(message);
     Tell(session, std::move(message));
   }
 }
@@ -186,27 +196,30 @@ void KeepAlive::Tell(const SessionId& session, KeepAliveMessage message) {
   if (watched == watched_.end()) return;
   if (watched->second) return Say(std::move(message));
   if (unanswered_ == 0 || !HasRoom()) return;
-  unsent_bytes_ += BytesOf(message);
+  unsent_bytes_ += BytesOfNotice(message);
   early_.emplace_back(session, std::move(message));
 }
 
 bool KeepAlive::HasRoom() {
   const bool room = outbox_.size() + early_.size() < kUnsentMax && unsent_bytes_ < kUnsentBytesMax;
-  if (!room) FinishWith({Reason::kOverloaded, "the client reads too slowly"});
+  if (!room) FinishWith(ReadsTooSlowly());
   return room;
 }
 
 void KeepAlive::Say(KeepAliveMessage message) {
   if (!HasRoom()) return;
-  unsent_bytes_ += BytesOf(message);
-  outbox_.Push(std::move(message));
+  const size_t notice = BytesOfNotice(message);
+  const auto* answer = std::get_if<Renewal>(&message);
+  const size_t bytes = answer == nullptr ? notice : BytesOf(*answer);
+  if (!outbox_.Push(std::move(message), bytes)) return FinishWith(ReadsTooSlowly());
+  unsent_bytes_ += notice;
   WriteNext();
 }
 
 void KeepAlive::WriteNext() {
   auto next = outbox_.Next();
   if (!next) return;
-  unsent_bytes_ -= BytesOf(*next);
+  unsent_bytes_ -= BytesOfNotice(*next);
   const auto* answer = std::get_if<Renewal>(&*next);
   const bool answered = answer != nullptr;
   const bool more = answered && answer->more;

@@ -54,7 +54,9 @@ class KeepAlive {
   using Outward = std::variant<ReadRequest, Write<KeepAliveMessage>, Finish, BreakOff, HangUp>;
   using Effect = std::variant<WatchSessions, Renew, ReadSeats, Outward>;
 
-  explicit KeepAlive(Principal caller = {}) : caller_(std::move(caller)) {}
+  // `budget`: see Outbox.
+  explicit KeepAlive(Principal caller = {}, std::shared_ptr<SendBudget> budget = nullptr)
+      : caller_(std::move(caller)), outbox_(std::move(budget)) {}
 
   [[nodiscard]] std::vector<Effect> Step(Event event, SteadyTime now);
   [[nodiscard]] bool finished() const { return finished_; }

@@ -333,6 +333,16 @@ TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyHoldsABoundedNumberOfBytes) {
   EXPECT_THAT(held, AllOf(Gt(900), Lt(1'100)));
 }
 
+TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyLosesItsStreamWhenTheBudgetIsUsedUp) {
+  const auto budget = std::make_shared<FixedBudget>();
+  stream_ = Driver(KeepAlive({}, budget));
+  RenewA();
+  for (int i = 0; i < 3; ++i) stream_.Step(LargeChange());
+  EXPECT_FALSE(stream_.finished());
+
+  EXPECT_THAT(stream_.Step(LargeChange()), ElementsAre("error: the client reads too slowly"));
+}
+
 TEST_F(KeepAliveTest, TheEndComesAfterTheLastMessage) {
   RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));

@@ -11,6 +11,21 @@ namespace {
 // Whatever number the first event has: a new election may begin after any.
 constexpr Revision kFirst{1};
 
+size_t BytesOf(const std::optional<Leader>& leader) {
+  return leader ? leader->candidate.size() + leader->value.size() : 0;
+}
+size_t BytesOf(const ObserveMessage& message) {
+  if (const auto* event = std::get_if<std::shared_ptr<const Event>>(&message)) {
+    return sizeof(Event) + (*event)->election.bytes.size() + BytesOf((*event)->leader) +
+           (*event)->successor.size();
+  }
+  if (const auto* snapshot = std::get_if<Snapshot>(&message)) {
+    return sizeof(Snapshot) + 2 * snapshot->name.bytes.size() +
+           (snapshot->election ? BytesOf(snapshot->election->leader) : 0);
+  }
+  return 0;
+}
+
 Error TooWide() {
   return {Reason::kObserveTooWide,
           "a stream can watch at most " + std::to_string(kObservedMax) + " elections",
@@ -94,9 +109,9 @@ void Observe::On(const Changed& changed) {
   if (purged && cursor.next <= cursor.heard) cursor.wants = Want::kResync;
   cursor.heard = std::max(cursor.heard, event.revision);
   if (!cursor.live || event.revision < cursor.next) return;
-  if (IsNext(cursor, event) && outbox_.size() < options_.unsent_max) {
+  if (IsNext(cursor, event) && !IsFull() && Say(changed.event)) {
     cursor.next = event.revision.Next();
-    return Say(changed.event);
+    return;
   }
   cursor.live = false;
   GoOn(name, cursor);
@@ -140,7 +155,7 @@ bool Observe::OpenCursor(const ElectionName& name) {
 }
 
 void Observe::OneOpened() {
-  if (--opening_ == 0) Say(Progress{now_});
+  if (--opening_ == 0) (void)Say(Progress{now_});
 }
 
 bool Observe::IsNext(const Cursor& cursor, const tenure::Event& event) {
@@ -154,7 +169,7 @@ void Observe::GoOn(const ElectionName& name, Cursor& cursor) {
     if (std::exchange(cursor.opening, false)) OneOpened();
     return;
   }
-  if (outbox_.size() >= options_.unsent_max || reads_under_way_ >= options_.reads_max) {
+  if (IsFull() || reads_under_way_ >= (denied_ ? 1 : options_.reads_max)) {
     stalled_ = true;
     return;
   }
@@ -201,11 +216,15 @@ void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
     return;
   }
   const bool resync = wanted != Want::kSnapshot;
+  const bool is_there = election.has_value();
+  if (!Say(Snapshot{read.name, std::move(*read.election), resync})) {
+    cursor.wants = wanted;
+    return;
+  }
   if (resync) Emit(CountResync{});
   // What was heard of was purged.
-  if (!election && cursor.heard == cursor.heard_before_read) cursor.heard = {};
+  if (!is_there && cursor.heard == cursor.heard_before_read) cursor.heard = {};
   cursor.next = current.Next();
-  Say(Snapshot{read.name, std::move(*read.election), resync});
 }
 
 void Observe::TakeIn(Cursor& cursor, EventsRead& read) {
@@ -216,13 +235,16 @@ void Observe::TakeIn(Cursor& cursor, EventsRead& read) {
       cursor.wants = Want::kResync;
       return;
     }
-    cursor.next = event.revision.Next();
-    Say(std::make_shared<const tenure::Event>(std::move(event)));
+    const Revision next = event.revision.Next();
+    if (!Say(std::make_shared<const tenure::Event>(std::move(event)))) return;
+    cursor.next = next;
   }
 }
 
 void Observe::Resume() {
-  if (outbox_.size() > options_.unsent_to_resume || !std::exchange(stalled_, false)) return;
+  const bool room = outbox_.size() <= options_.unsent_to_resume &&
+                    outbox_.bytes() <= options_.unsent_bytes_max / 4 && !IsFull();
+  if (!room || !std::exchange(stalled_, false)) return;
   List();
   for (auto& [name, cursor] : cursors_) {
     if (cursor.opened && !cursor.live) GoOn(name, cursor);
@@ -235,8 +257,9 @@ void Observe::PlanProgress() {
 }
 
 void Observe::On(const Due&) {
-  if (AllIsSaid()) Say(Progress{now_});
+  if (AllIsSaid()) (void)Say(Progress{now_});
   PlanProgress();
+  denied_ = false;
 }
 
 bool Observe::AllIsSaid() const {
@@ -251,9 +274,20 @@ void Observe::On(const Written& written) {
   Resume();
 }
 
-void Observe::Say(ObserveMessage message) {
-  outbox_.Push(std::move(message));
+bool Observe::IsFull() const {
+  return outbox_.size() >= options_.unsent_max || outbox_.bytes() >= options_.unsent_bytes_max ||
+         (denied_ && outbox_.size() > 0);
+}
+
+bool Observe::Say(ObserveMessage message) {
+  const size_t bytes = BytesOf(message);
+  if (!outbox_.Push(std::move(message), bytes)) {
+    denied_ = true;
+    return false;
+  }
+  if (outbox_.bytes() > kUnsentBytesFree) denied_ = false;  // the budget had some
   WriteNext();
+  return true;
 }
 
 void Observe::WriteNext() {

@@ -39,6 +39,7 @@ struct ObserveOptions {
   // Cursors fall back to the store when so much is unsent, and go on when so little is left.
   size_t unsent_max = 1'000;
   size_t unsent_to_resume = 250;
+  size_t unsent_bytes_max = 1 << 20;  // and as much as one read brings
   size_t events_per_read = 250;
   size_t names_per_read = 250;
   size_t reads_max = 16;  // at a time: what they bring is added to the unsent
@@ -52,8 +53,10 @@ class Observe {
   using Outward = std::variant<Write<ObserveMessage>, BreakOff, HangUp>;
   using Effect = std::variant<ReadNames, ReadElection, ReadEvents, SetTimer, CountResync, Outward>;
 
-  Observe(Selection selection, const ObserveOptions& options)
-      : selection_(std::move(selection)), options_(options) {}
+  // `budget`: see Outbox.
+  Observe(Selection selection, const ObserveOptions& options,
+          std::shared_ptr<SendBudget> budget = nullptr)
+      : selection_(std::move(selection)), options_(options), outbox_(std::move(budget)) {}
 
   // What is to be watched for it. Watched before it is read, so that nothing falls between.
   [[nodiscard]] std::vector<engine::Watch> Watches() const;
@@ -120,7 +123,11 @@ class Observe {
   void Resume();
   void PlanProgress();
   [[nodiscard]] bool AllIsSaid() const;
-  void Say(ObserveMessage message);
+  // Whether there is no room for more.
+  [[nodiscard]] bool IsFull() const;
+  // False, and it is not said, if the budget does not have the bytes: its cursor has to read it
+  // again.
+  [[nodiscard]] bool Say(ObserveMessage message);
   void WriteNext();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
@@ -136,6 +143,7 @@ class Observe {
   bool finished_ = false;
   bool was_reset_ = false;  // what the caller has seen may be of another history
   bool stalled_ = false;    // a read waits for room
+  bool denied_ = false;     // the budget was used up: read one at a time
   size_t reads_under_way_ = 0;
   size_t list_ = 0;         // which of the widest prefixes is being listed
   std::string listed_to_;   // and how far

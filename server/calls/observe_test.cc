@@ -26,7 +26,7 @@ class ObserveTest : public ::testing::Test {
     options.events_per_read = 2;
     options.names_per_read = 3;
     options.reads_max = 2;
-    stream_ = Driver(Observe(Selection(selectors), options));
+    stream_ = Driver(Observe(Selection(selectors), options, budget_));
     return stream_.Step(Begun{});
   }
   static Selector Of(const std::string& election, std::optional<uint64_t> from = {}) {
@@ -50,6 +50,20 @@ class ObserveTest : public ::testing::Test {
       election->history_from = {history_from};
     }
     return stream_.Step(ElectionRead{{name}, election});
+  }
+  // With a value of 4 KiB.
+  Texts ReadLarge(const std::string& name) {
+    Election election;
+    election.name = {name};
+    election.revision = {1};
+    election.leader.emplace().value = std::string(4096, 'v');
+    return stream_.Step(ElectionRead{{name}, election});
+  }
+  static std::shared_ptr<Event> LargeEvent(uint64_t revision) {
+    auto event =
+        std::make_shared<Event>(*ChangeOf("jobs", revision, EventType::kElected, "a", 1).event);
+    event->leader.value = std::string(4096, 'v');
+    return event;
   }
   Texts Listed(const std::vector<std::string>& names) {
     return stream_.Step(NamesRead{std::vector<ElectionName>(names.begin(), names.end())});
@@ -81,6 +95,7 @@ class ObserveTest : public ::testing::Test {
     SendAll();
   }
 
+  std::shared_ptr<FixedBudget> budget_;
   Driver<Observe> stream_{Observe(Selection({}), {})};
 };
 
@@ -121,7 +136,7 @@ TEST_F(ObserveTest, WhoResumesAtTheEndMissesNothing) {
 // The one after the last is still to come. One after that can only be of another history.
 TEST_F(ObserveTest, ARevisionThatIsNotOfThisHistoryIsResynced) {
   Begin({Of("jobs", 6)});
-  EXPECT_THAT(Read("jobs", 4), ElementsAre("count resync", "write resync of jobs at 4"));
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("write resync of jobs at 4", "count resync"));
 }
 
 TEST_F(ObserveTest, EventsThatAreGoneAreResynced) {
@@ -129,7 +144,7 @@ TEST_F(ObserveTest, EventsThatAreGoneAreResynced) {
   Read("jobs", 4);
 
   EXPECT_THAT(ReadEvents("jobs", {4}), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 4), ElementsAre("count resync", "write resync of jobs at 4"));
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("write resync of jobs at 4", "count resync"));
 }
 
 TEST_F(ObserveTest, EventsThatAreGoneBetweenOthersAreResynced) {
@@ -153,13 +168,13 @@ TEST_F(ObserveTest, OneThatIsNotTheFirstIsNotTakenForIt) {
   Begin({Of("jobs", 1)});
   Read("jobs", 102, 0, 1);
   EXPECT_THAT(ReadEvents("jobs", {101, 102}, 99), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 102), ElementsAre("count resync", "write resync of jobs at 102"));
+  EXPECT_THAT(Read("jobs", 102), ElementsAre("write resync of jobs at 102", "count resync"));
 }
 
 TEST_F(ObserveTest, TheFirstOfAllIsGoneIfHistoryIsHidden) {
   Begin({Of("jobs", 1)});
   EXPECT_THAT(Read("jobs", 100, 101, 100),
-              ElementsAre("count resync", "write resync of jobs at 100"));
+              ElementsAre("write resync of jobs at 100", "count resync"));
 }
 
 TEST_F(ObserveTest, TheFirstOfAllIsStillToCome) {
@@ -196,7 +211,7 @@ TEST_F(ObserveTest, AnElectionThatWasPurgedAndComesAgainIsResynced) {
   EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("read jobs from 5, 2"));
   EXPECT_THAT(ReadEvents("jobs", {101}, 101), ElementsAre("read jobs"));
   EXPECT_THAT(Read("jobs", 101, 0, 101),
-              ElementsAre("count resync", "write resync of jobs at 101"));
+              ElementsAre("write resync of jobs at 101", "count resync"));
   SendAll();
   EXPECT_THAT(Happens("jobs", 102), ElementsAre("write jobs 102 ELECTED"));
 }
@@ -208,7 +223,7 @@ TEST_F(ObserveTest, AFirstEventThatWasPurgedBeforeItWasSentIsResynced) {
   EXPECT_THAT(Happens("jobs", 101, 101), IsEmpty());
 
   EXPECT_THAT(ReadEvents("jobs", {101}, 101), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 101), ElementsAre("count resync", "write resync of jobs at 101"));
+  EXPECT_THAT(Read("jobs", 101), ElementsAre("write resync of jobs at 101", "count resync"));
 }
 
 TEST_F(ObserveTest, AnElectionThatWasPurgedBeforeItsEventsWereReadIsResyncedOnce) {
@@ -216,7 +231,7 @@ TEST_F(ObserveTest, AnElectionThatWasPurgedBeforeItsEventsWereReadIsResyncedOnce
 
   EXPECT_THAT(Happens("jobs", 7), ElementsAre("read jobs from 5, 2"));
   EXPECT_THAT(ReadEvents("jobs", {}), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", {}), ElementsAre("count resync", "write resync of jobs at 0"));
+  EXPECT_THAT(Read("jobs", {}), ElementsAre("write resync of jobs at 0", "count resync"));
   SendAll();
   EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
 }
@@ -228,13 +243,13 @@ TEST_F(ObserveTest, AnElectionThatComesAgainWhileItIsReadIsReadAgain) {
   EXPECT_THAT(ReadEvents("jobs", {}), ElementsAre("read jobs"));
   EXPECT_THAT(Happens("jobs", 101, 101), IsEmpty());
   EXPECT_THAT(Read("jobs", {}),
-              ElementsAre("count resync", "write resync of jobs at 0", "read jobs from 1, 2"));
+              ElementsAre("write resync of jobs at 0", "count resync", "read jobs from 1, 2"));
 }
 
 TEST_F(ObserveTest, WhoResumesInOneThatIsGoneIsResynced) {
   Begin({Of("jobs", 5)});
 
-  EXPECT_THAT(Read("jobs", {}), ElementsAre("count resync", "write resync of jobs at 0"));
+  EXPECT_THAT(Read("jobs", {}), ElementsAre("write resync of jobs at 0", "count resync"));
   SendAll();
   EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
 }
@@ -244,7 +259,7 @@ TEST_F(ObserveTest, WhoResumesInOneThatCameAgainIsResynced) {
 
   EXPECT_THAT(Read("jobs", 102, 0, 101), ElementsAre("read jobs from 5, 2"));
   EXPECT_THAT(ReadEvents("jobs", {101, 102}, 101), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 102), ElementsAre("count resync", "write resync of jobs at 102"));
+  EXPECT_THAT(Read("jobs", 102), ElementsAre("write resync of jobs at 102", "count resync"));
 }
 
 TEST_F(ObserveTest, WhatHappensWhileItOpensIsToldAfterwards) {
@@ -389,6 +404,52 @@ TEST_F(ObserveTest, ASlowObserverGoesOnFromTheStore) {
   EXPECT_THAT(Happens("jobs", 11), ElementsAre("write jobs 11 ELECTED"));
 }
 
+// Two messages of the largest size are free.
+TEST_F(ObserveTest, WithoutABudgetForMoreElectionsAreReadOneAfterTheOther) {
+  budget_ = std::make_shared<FixedBudget>();
+  Begin({Of("a"), Of("b"), Of("c"), Of("d"), Of("e")});
+  EXPECT_THAT(ReadLarge("a"), ElementsAre("write snapshot of a at 1", "read c"));
+  EXPECT_THAT(ReadLarge("b"), ElementsAre("read d"));
+  EXPECT_THAT(ReadLarge("c"), IsEmpty());
+  EXPECT_THAT(ReadLarge("d"), IsEmpty());
+
+  EXPECT_THAT(Sent(), ElementsAre("write snapshot of b at 1"));
+  EXPECT_THAT(Sent(), ElementsAre("write snapshot of c at 1", "read d"));
+  EXPECT_THAT(ReadLarge("d"), IsEmpty());
+  EXPECT_THAT(Sent(), ElementsAre("write snapshot of d at 1", "read e"));
+  EXPECT_THAT(ReadLarge("e"), IsEmpty());
+  EXPECT_THAT(SendAll(), ElementsAre("write snapshot of e at 1", "write progress"));
+}
+
+TEST_F(ObserveTest, EventsBeyondTheBudgetComeFromTheStore) {
+  budget_ = std::make_shared<FixedBudget>();
+  ObserveJobs();
+  EXPECT_THAT(stream_.Step(Changed{LargeEvent(5)}), ElementsAre("write jobs 5 ELECTED"));
+  for (uint64_t revision = 6; revision < 10; ++revision) {
+    EXPECT_THAT(stream_.Step(Changed{LargeEvent(revision)}), IsEmpty());
+  }
+
+  EXPECT_THAT(Sent(), ElementsAre("write jobs 6 ELECTED"));
+  EXPECT_THAT(Sent(), ElementsAre("write jobs 7 ELECTED", "read jobs from 8, 2"));
+  EXPECT_THAT(stream_.Step(EventsRead{{"jobs"}, std::vector{*LargeEvent(8), *LargeEvent(9)}}),
+              IsEmpty());
+  EXPECT_THAT(SendAll(), ElementsAre("write jobs 8 ELECTED", "write jobs 9 ELECTED"));
+}
+
+TEST_F(ObserveTest, WhatIsNotSaidGoesBackToTheBudget) {
+  budget_ = std::make_shared<FixedBudget>();
+  budget_->left = 10'000;
+  ObserveJobs();
+  for (uint64_t revision = 5; revision < 9; ++revision) {
+    stream_.Step(Changed{LargeEvent(revision)});
+  }
+  EXPECT_LT(budget_->left, 10'000u);
+
+  stream_ = Driver(Observe(Selection({}), {}));
+
+  EXPECT_EQ(budget_->left, 10'000u);
+}
+
 TEST_F(ObserveTest, AReadThatFailsEndsTheStream) {
   ObserveJobs();
   Happens("jobs", 6);
@@ -427,7 +488,7 @@ TEST_F(ObserveTest, AnotherDatabaseIsResynced) {
   ObserveJobs();
 
   EXPECT_THAT(stream_.Step(HistoryReset{}), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
+  EXPECT_THAT(Read("jobs", 2), ElementsAre("write resync of jobs at 2", "count resync"));
 }
 
 TEST_F(ObserveTest, AReadOfTheDatabaseThatWasCountsForNothing) {
@@ -436,7 +497,7 @@ TEST_F(ObserveTest, AReadOfTheDatabaseThatWasCountsForNothing) {
   EXPECT_THAT(stream_.Step(HistoryReset{}), IsEmpty());
 
   EXPECT_THAT(ReadEvents("jobs", {5, 6}), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
+  EXPECT_THAT(Read("jobs", 2), ElementsAre("write resync of jobs at 2", "count resync"));
 }
 
 TEST_F(ObserveTest, APrefixIsListedAgainInAnotherDatabase) {
@@ -446,7 +507,7 @@ TEST_F(ObserveTest, APrefixIsListedAgainInAnotherDatabase) {
 
   EXPECT_THAT(stream_.Step(HistoryReset{}), ElementsAre("list 'j'"));
   EXPECT_THAT(Listed({"jobs"}), ElementsAre("read jobs"));
-  EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
+  EXPECT_THAT(Read("jobs", 2), ElementsAre("write resync of jobs at 2", "count resync"));
 }
 
 TEST_F(ObserveTest, AShutdownEndsTheStream) {

@@ -2,34 +2,82 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 
 namespace tenure::calls {
 
+// Bytes that streams may hold for clients that do not read. Many streams share one: thread-safe.
+class SendBudget {
+ public:
+  virtual ~SendBudget() = default;
+  // False: there are no more.
+  [[nodiscard]] virtual bool Take(size_t bytes) = 0;
+  virtual void GiveBack(size_t bytes) = 0;
+};
+
+// A stream may hold this much without asking its budget: two messages of the largest size, so that
+// none is stuck.
+inline constexpr size_t kUnsentBytesFree = 12 << 10;
+
 // One message is written at a time: the next one when that is sent.
 template <typename Message>
 class Outbox {
  public:
-  void Push(Message message) { unsent_.push_back(std::move(message)); }
+  // Without a budget, it holds as much as it is given.
+  explicit Outbox(std::shared_ptr<SendBudget> budget = nullptr) : budget_(std::move(budget)) {}
+  ~Outbox() {
+    bytes_ = 0;
+    Settle();
+  }
+  Outbox(Outbox&&) noexcept = default;
+  Outbox& operator=(Outbox&&) = delete;
+
+  // False, and it does not hold the message, if that takes more bytes than the budget has.
+  [[nodiscard]] bool Push(Message message, size_t bytes) {
+    bytes_ += bytes;
+    if (!Settle()) {
+      bytes_ -= bytes;
+      return false;
+    }
+    unsent_.emplace_back(std::move(message), bytes);
+    return true;
+  }
   // What is to be written now; nothing while something is on its way, or if there is nothing to
   // say.
   [[nodiscard]] std::optional<Message> Next() {
     if (writing_ || unsent_.empty()) return std::nullopt;
     writing_ = true;
-    Message message = std::move(unsent_.front());
+    auto [message, bytes] = std::move(unsent_.front());
     unsent_.pop_front();
-    return message;
+    bytes_ -= bytes;
+    (void)Settle();  // it needs less
+    return std::move(message);
   }
   void Sent() { writing_ = false; }
 
-  // Messages that wait behind the one on its way.
+  // Messages that wait behind the one on its way, and their bytes.
   [[nodiscard]] size_t size() const { return unsent_.size(); }
+  [[nodiscard]] size_t bytes() const { return bytes_; }
   [[nodiscard]] bool empty() const { return unsent_.empty() && !writing_; }
 
  private:
+  // Takes from the budget what is held beyond what is free, and gives the rest back.
+  bool Settle() {
+    if (budget_ == nullptr) return true;
+    const size_t needed = bytes_ > kUnsentBytesFree ? bytes_ - kUnsentBytesFree : 0;
+    if (needed > taken_ && !budget_->Take(needed - taken_)) return false;
+    if (needed < taken_) budget_->GiveBack(taken_ - needed);
+    taken_ = needed;
+    return true;
+  }
+
+  std::shared_ptr<SendBudget> budget_;
   bool writing_ = false;
-  std::deque<Message> unsent_;
+  std::deque<std::pair<Message, size_t>> unsent_;
+  size_t bytes_ = 0;
+  size_t taken_ = 0;  // from the budget
 };
 
 }  // namespace tenure::calls

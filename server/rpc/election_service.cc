@@ -140,9 +140,10 @@ void ElectionService::KeepAlive(wire::ServerCall& call) {
   if (!caller) return wire::Refuse(call, caller.error());
   auto place = open_calls_.Take(*caller, call.context(), true);
   if (!place) return wire::Refuse(call, place.error());
+  auto budget = send_budgets_.For(access::HolderOf(*caller, call.context()));
   OpenCall<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>::Serve(
-      call, engine_, calls::KeepAlive(access::PrincipalOf(*caller)), {}, "", nullptr,
-      *std::move(place));
+      call, engine_, calls::KeepAlive(access::PrincipalOf(*caller), std::move(budget)), {}, "",
+      nullptr, *std::move(place));
 }
 
 void ElectionService::Proclaim(wire::ServerCall& call, const v1::ProclaimRequest& request) {
@@ -223,7 +224,8 @@ void ElectionService::Observe(wire::ServerCall& call, const v1::ObserveRequest& 
   if (!selection) return wire::Refuse(call, selection.error());
   auto place = open_calls_.Take(*caller, call.context());
   if (!place) return wire::Refuse(call, place.error());
-  calls::Observe machine(*std::move(selection), observe_);
+  calls::Observe machine(*std::move(selection), observe_,
+                         send_budgets_.For(access::HolderOf(*caller, call.context())));
   const auto watches = machine.Watches();
   OpenCall<calls::Observe, void, v1::ObserveResponse>::Serve(
       call, engine_, std::move(machine), watches, "", &engine_.metrics().observers,

@@ -5,6 +5,7 @@
 #include "server/access/open_calls.h"
 #include "server/calls/observe.h"
 #include "server/engine/engine.h"
+#include "server/rpc/send_budgets.h"
 #include "server/wire/dispatcher.h"
 #include "tenure/v1/election.pb.h"
 
@@ -35,6 +36,7 @@ class ElectionService final {
   access::Access& access_;
   const calls::ObserveOptions observe_;
   access::OpenCalls open_calls_;
+  SendBudgets send_budgets_;
 };
 
 }  // namespace tenure::rpc

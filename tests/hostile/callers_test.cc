@@ -66,5 +66,23 @@ TEST_F(HostileIdentityTest, StreamsForSessionsThatDoNotExist) {
   });
 }
 
+TEST_F(HostileIdentityTest, ObserversWhoNeverRead) {
+  const auto leader = Connect(Server().endpoint(), CredentialsOf("leader"));
+  for (int set = 0; set < 20; ++set) {
+    CampaignArguments arguments{.candidate = "many", .value = std::string(4'096, 'v')};
+    for (int i = 0; i < 32; ++i) arguments.elections.push_back(fmt::format("{} of {}", i, set));
+    grpc::ClientContext context;
+    v1::CampaignResponse response;
+    ASSERT_TRUE(leader->Campaign(&context, ToRequest(arguments), &response).ok());
+  }
+
+  Hold<grpc::ClientReader<v1::ObserveResponse>>(
+      400, [](v1::ElectionService::Stub& stub, grpc::ClientContext* context) {
+        v1::ObserveRequest request;
+        request.add_selectors()->set_prefix("");
+        return stub.Observe(context, request);
+      });
+}
+
 }  // namespace
 }  // namespace tenure::testing

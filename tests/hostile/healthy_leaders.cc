@@ -77,10 +77,13 @@ void HealthyLeaders::ExpectSeats() {
   const auto stub = Connect(server_.endpoint(), credentials_);
   for (const Seat& seat : seats_) {
     grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_wait_for_ready(true);
     v1::LeaderRequest request;
     request.set_election(seat.election);
     v1::LeaderResponse leader;
-    EXPECT_TRUE(stub->Leader(&context, request, &leader).ok());
+    const auto status = stub->Leader(&context, request, &leader);
+    EXPECT_TRUE(status.ok()) << status.error_message();
     EXPECT_EQ(leader.leader().candidate(), "healthy") << seat.election;
     EXPECT_EQ(leader.term(), seat.term) << seat.election;
   }
