@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "tls/serial.h"
+
 namespace tenure::tls {
 namespace {
 
@@ -46,9 +48,14 @@ int Verify(X509_STORE_CTX* context, void* /*unused*/) {
   const auto* const ssl =
       static_cast<SSL*>(X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
   const int names_max = SSL_is_server(ssl) == 1 ? kAlternativeNamesMax : kAnyNumber;
-  if (certificate == nullptr || !FaultOf(certificate, names_max)) return X509_verify_cert(context);
-  X509_STORE_CTX_set_error(context, X509_V_ERR_UNSUPPORTED_NAME_SYNTAX);
-  return 0;
+  if (certificate == nullptr) return X509_verify_cert(context);
+  const auto refuse = [&](int error) {
+    X509_STORE_CTX_set_error(context, error);
+    return 0;
+  };
+  if (FaultOf(certificate, names_max)) return refuse(X509_V_ERR_UNSUPPORTED_NAME_SYNTAX);
+  if (IsDenied(SerialOf(certificate))) return refuse(X509_V_ERR_CERT_REVOKED);
+  return X509_verify_cert(context);
 }
 
 // OpenSSL calls this for each context that any library makes.

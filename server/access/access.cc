@@ -12,6 +12,7 @@
 #include "server/access/read_file.h"
 #include "server/access/trace.h"
 #include "server/log/log.h"
+#include "tls/serial.h"
 
 namespace tenure::access {
 namespace {
@@ -41,6 +42,17 @@ Credentials CredentialsOf(const grpc::ServerContextBase& context) {
   const auto subject = peer->FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME);
   if (!subject.empty()) credentials.subject = TextOf(subject.front());
   return credentials;
+}
+
+bool IsDeniedBy(const Policy& policy, const grpc::ServerContextBase& context) {
+  if (policy.denied().empty()) return false;
+  const auto peer = context.auth_context();
+  if (peer == nullptr) return false;
+  const auto certificates = peer->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  return std::ranges::any_of(certificates, [&](grpc::string_ref pem) {
+    const auto serial = tls::SerialOfPem({pem.data(), pem.size()});
+    return serial && policy.denied().contains(*serial);
+  });
 }
 
 // What is shown of a name that is not checked yet: it may be megabytes of anything.
@@ -80,6 +92,7 @@ tl::expected<std::unique_ptr<Access>, std::string> Access::Open(const std::strin
   auto loaded = access->Load(sources);
   if (!loaded) return tl::unexpected(loaded.error());
   const MutexLock lock(access->mutex_);
+  tls::DenySerials(loaded->policy.denied());
   access->policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   access->sources_ = std::move(loaded->sources);
   access->ended_ = loaded->ended;
@@ -128,12 +141,22 @@ Result<void> Access::CheckService(const grpc::ServerContextBase& context) const 
   return refusal;
 }
 
+std::shared_ptr<const Policy> Access::CurrentPolicy() const {
+  const MutexLock lock(mutex_);
+  return policy_;
+}
+
+bool Access::Denies(const grpc::ServerContextBase& context) const {
+  return !policy_path_.empty() && IsDeniedBy(*CurrentPolicy(), context);
+}
+
 Result<Access::Caller> Access::Identify(const grpc::ServerContextBase& context) const {
   if (policy_path_.empty()) return Caller();
-  const auto policy = [this] {
-    const MutexLock lock(mutex_);
-    return policy_;
-  }();
+  const auto policy = CurrentPolicy();
+  if (IsDeniedBy(*policy, context)) {
+    return Refuse(context, Reason::kPermissionDenied,
+                  "the policy denies the certificate of this call");
+  }
   Caller identity = policy->Find(CredentialsOf(context));
   if (identity == nullptr) {
     return Refuse(context, Reason::kPermissionDenied,
@@ -217,9 +240,17 @@ bool Access::Refresh() {
   }
   sources_ = std::move(loaded->sources);
   ended_ = loaded->ended;
-  const MutexLock lock(mutex_);
-  policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
-  LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
+  const auto policy = std::make_shared<const Policy>(std::move(loaded->policy));
+  const auto before = CurrentPolicy();
+  const bool more_denied = !std::ranges::includes(before->denied(), policy->denied());
+  tls::DenySerials(policy->denied());
+  {
+    const MutexLock lock(mutex_);
+    policy_ = policy;
+  }
+  LogInfo("policy reloaded",
+          {{"identities", policy->identities().size()}, {"denied", policy->denied().size()}});
+  if (more_denied && on_denied_) on_denied_();
   return true;
 }
 

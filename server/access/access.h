@@ -55,6 +55,12 @@ class Access {
   [[nodiscard]] Result<Caller> Admit(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target, size_t requests = 1);
 
+  // Whether the policy denies the certificate that a call came with.
+  [[nodiscard]] bool Denies(const grpc::ServerContextBase& context) const;
+  // From now on, `act` runs whenever certificates are denied that were not before: calls that are
+  // open go on otherwise.
+  void OnDenied(std::function<void()> act) { on_denied_ = std::move(act); }
+
   // Reads the policy again if it, or a file of tokens that it names, has changed, and is the same
   // as at the last call: somebody may be writing it. A policy that cannot be used changes nothing,
   // and the answer is false. Nor can one be used that does not end with "..." although the one in
@@ -76,6 +82,7 @@ class Access {
   // Adds what it reads to `sources`, even if it cannot be used.
   [[nodiscard]] tl::expected<Loaded, std::string> Load(Sources& sources) const;
   [[nodiscard]] bool Unchanged(const Sources& sources) const;
+  [[nodiscard]] std::shared_ptr<const Policy> CurrentPolicy() const;
   [[nodiscard]] bool TakeRequests(const Identity& identity, size_t requests);
   // Whether the call is meant for this service. Errors: kWrongService, kMalformedRequest.
   [[nodiscard]] Result<void> CheckService(const grpc::ServerContextBase& context) const;
@@ -94,7 +101,8 @@ class Access {
   mutable engine::SteadyTime refusals_since_ TENURE_GUARDED_BY(mutex_);
   mutable uint64_t refusals_ TENURE_GUARDED_BY(mutex_) = 0;  // since then
 
-  // Used by Open and Refresh only.
+  // Used by Open, OnDenied and Refresh only.
+  std::function<void()> on_denied_;
   Sources sources_;
   Sources settling_;  // what was read last, if it is something else
   bool ended_ = false;

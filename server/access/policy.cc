@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tls/serial.h"
+
 namespace tenure::access {
 namespace {
 
@@ -197,8 +199,9 @@ class PolicyReader {
           *second, "the policy ends here, and the file has a second document or a stray character");
     }
     const YAML::Node root = YAML::Load(text);
-    RequireOnly(root, "the policy", {"identities"});
+    RequireOnly(root, "the policy", {"identities", "deny"});
     for (const YAML::Node& node : ListOf(root, "identities")) ReadIdentity(node);
+    for (const YAML::Node& node : ListOf(root, "deny")) ReadDenied(node);
     return std::move(policy_);
   }
 
@@ -228,6 +231,17 @@ class PolicyReader {
                     "identity '" + identity.name + "' needs 'token_files', 'sans' or 'subjects'");
     }
     policy_.identities_.push_back(std::make_shared<const Identity>(std::move(identity)));
+  }
+
+  void ReadDenied(const YAML::Node& node) {
+    const std::string text = TextOf(node, "an entry of 'deny'");
+    const auto serial = tls::NormalSerial(text);
+    if (!serial) {
+      throw Mistake(node, "'" + text +
+                              "' is not the serial number of a certificate; it must be 1 to 40 "
+                              "hexadecimal digits, with colons or without");
+    }
+    policy_.denied_.insert(*serial);
   }
 
   // One token in each line: the old and the new one, while they are changed.

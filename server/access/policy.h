@@ -78,6 +78,8 @@ class Policy {
   [[nodiscard]] static tl::expected<Policy, std::string> Parse(const std::string& text,
                                                                const ReadFile& read);
 
+  // Serial numbers of certificates that may do nothing (tls/serial.h).
+  [[nodiscard]] const std::set<std::string>& denied() const { return denied_; }
   // Null if nobody is known by these.
   [[nodiscard]] std::shared_ptr<const Identity> Find(const Credentials& credentials) const;
   [[nodiscard]] const std::vector<std::shared_ptr<const Identity>>& identities() const {
@@ -90,6 +92,7 @@ class Policy {
   std::map<std::string, size_t, std::less<>> by_token_;
   std::map<std::string, size_t, std::less<>> by_san_;
   std::map<std::string, size_t, std::less<>> by_subject_;
+  std::set<std::string> denied_;
 
   friend class PolicyReader;
 };

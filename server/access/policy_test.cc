@@ -149,6 +149,13 @@ TEST(PolicyLimitsTest, TheLargestAndSmallestValuesAreAllowed) {
   EXPECT_NE(policy->Find({.token = "1234567890123456"}), nullptr);
 }
 
+TEST(PolicyDenyTest, SerialNumbersAreDeniedInAnyNotation) {
+  const auto policy = Parsed("identities: []\ndeny: ['00:AB:12', ab12, 7F, 12]");
+
+  ASSERT_TRUE(policy) << policy.error();
+  EXPECT_THAT(policy->denied(), ::testing::ElementsAre("12", "7F", "AB12"));
+}
+
 // --- What is refused ---
 
 struct BadPolicy {
@@ -208,6 +215,11 @@ INSTANTIATE_TEST_SUITE_P(
                   "'Observe' is not a verb"},
         BadPolicy{"Identities: []", "unknown key 'Identities'"},
         BadPolicy{"identities:\n- name: " + std::string(65, 'n'), "1 to 64 bytes"},
+        BadPolicy{"deny: AB12", "line 1, column 7: 'deny' must be a list"},
+        BadPolicy{"deny: [0x12]", "line 1, column 8: '0x12' is not the serial number"},
+        BadPolicy{"deny: ['']", "'' is not the serial number of a certificate"},
+        BadPolicy{"deny: [{serial: 12}]", "an entry of 'deny' must be a string"},
+        BadPolicy{"deny: [" + std::string(41, 'A') + "]", "it must be 1 to 40 hexadecimal digits"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: 1000000000}",
                   "'sessions' must be a whole number from 0 to 999999999"},
         BadPolicy{"identities:\n- name: a\n  token_files: [15.token]", "it must have at least 16"},

@@ -52,6 +52,8 @@ class GrpcServer {
   // For calls to other servers. It runs as long as this lives.
   [[nodiscard]] wire::Queue& queue() { return *queues_.front(); }
   [[nodiscard]] const wire::Dispatcher& dispatcher() const { return dispatcher_; }
+  // Cancels open calls that are such, soon. Thread-safe; not after Shutdown.
+  void Cancel(const wire::QueueCalls::Which& which) { dispatcher_.Cancel(which); }
   // Sets the metrics of what is unfinished at its port. Thread-safe.
   void CountNewcomers();
   // Accepts nobody any more, and ends all calls that are still open at that time.

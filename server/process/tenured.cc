@@ -323,12 +323,17 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
                    {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   follow = [&](const std::vector<Peer>& others) { peers.Follow(others); };
-  const network::HttpServer http(*std::move(http_listeners), {[&] {
-                                                                (*server)->CountNewcomers();
-                                                                return engine.ExposeMetrics();
-                                                              },
-                                                              [&] { return (*server)->Healthy(); },
-                                                              [&] { return engine.Ready(); }});
+  (*access)->OnDenied([&] {
+    (*server)->Cancel(
+        [&](const wire::ServerCall& call) { return (*access)->Denies(call.context()); });
+  });
+  const auto metrics_page = [&] {
+    (*server)->CountNewcomers();
+    return engine.ExposeMetrics();
+  };
+  const network::HttpServer http(
+      *std::move(http_listeners),
+      {metrics_page, [&] { return (*server)->Healthy(); }, [&] { return engine.Ready(); }});
   wire::HealthService& health = (*server)->health();
   LogInfo("listening", {{"version", kVersion},
                         {"grpc_version", grpc::Version()},

@@ -20,16 +20,21 @@ Error MalformedRequest() {
 void Refuse(ServerCall& call, const Error& error) { call.Finish(ToStatus(error)); }
 
 void Dispatcher::Serve(Queue& queue) {
-  SilentCalls& silent = *silent_.emplace_back(std::make_unique<SilentCalls>(queue, patience_));
-  for (int i = 0; i < kAwaitedCalls; ++i) ServerCall::Await(*this, silent);
+  QueueCalls& calls =
+      *calls_of_queues_.emplace_back(std::make_unique<QueueCalls>(queue, patience_));
+  for (int i = 0; i < kAwaitedCalls; ++i) ServerCall::Await(*this, calls);
   queue.Start();
+}
+
+void Dispatcher::Cancel(const QueueCalls::Which& which) {
+  for (const auto& calls : calls_of_queues_) calls->Cancel(which);
 }
 
 void Dispatcher::ShutDown(grpc::Server& server, std::chrono::system_clock::time_point deadline) {
   server.Shutdown(deadline);
   MutexLock lock(mutex_);
   while (calls_ > 0) no_calls_.Wait(lock);
-  for (const auto& silent : silent_) silent->Stop();
+  for (const auto& calls : calls_of_queues_) calls->Stop();
 }
 
 Method& Dispatcher::Add(const google::protobuf::ServiceDescriptor& service,

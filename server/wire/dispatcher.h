@@ -93,6 +93,9 @@ class Dispatcher {
   }
   // Runs the queue, and waits for calls on it. Once for each queue, after the server was built.
   void Serve(Queue& queue);
+  // Cancels open calls that are such, soon. Thread-safe; not after ShutDown. `which` runs on the
+  // queues' threads.
+  void Cancel(const QueueCalls::Which& which);
   // The server takes no more calls, and cancels those that are open at the deadline. Waits until
   // they are over: then its queues may go.
   void ShutDown(grpc::Server& server, std::chrono::system_clock::time_point deadline);
@@ -117,9 +120,9 @@ class Dispatcher {
   std::set<std::string> services_;
   std::unordered_map<std::string, Method> methods_;  // by "/package.Service/Method"
   grpc::AsyncGenericService service_;
-  std::vector<std::unique_ptr<SilentCalls>> silent_;  // of each queue
-  std::atomic<size_t> calls_ = 0;                     // that are awaited or open
-  std::atomic<size_t> awaited_ = 0;                   // of these
+  std::vector<std::unique_ptr<QueueCalls>> calls_of_queues_;
+  std::atomic<size_t> calls_ = 0;    // that are awaited or open
+  std::atomic<size_t> awaited_ = 0;  // of these
   Mutex mutex_;
   ConditionVariable no_calls_;
 };

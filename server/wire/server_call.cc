@@ -23,16 +23,16 @@ bool Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {
 
 }  // namespace
 
-void ServerCall::Await(Dispatcher& dispatcher, SilentCalls& silent) {
-  auto* call = new ServerCall(dispatcher, silent);
-  grpc::ServerCompletionQueue& queue = silent.queue().get();
+void ServerCall::Await(Dispatcher& dispatcher, QueueCalls& calls) {
+  auto* call = new ServerCall(dispatcher, calls);
+  grpc::ServerCompletionQueue& queue = calls.queue().get();
   call->context_.AsyncNotifyWhenDone(call->done_.get());
   dispatcher.service_.RequestCall(&call->context_, &call->stream_, &queue, &queue,
                                   call->arrived_.get());
 }
 
-ServerCall::ServerCall(Dispatcher& dispatcher, SilentCalls& silent)
-    : dispatcher_(dispatcher), silent_(silent), queue_(silent.queue()) {
+ServerCall::ServerCall(Dispatcher& dispatcher, QueueCalls& calls)
+    : dispatcher_(dispatcher), calls_(calls), queue_(calls.queue()) {
   ++dispatcher_.calls_;
   ++dispatcher_.awaited_;
 }
@@ -74,7 +74,7 @@ void ServerCall::Run() {
 }
 
 void ServerCall::Arrived(bool ok) {
-  if (ok) Await(dispatcher_, silent_);
+  if (ok) Await(dispatcher_, calls_);
   --dispatcher_.awaited_;
   if (!ok) {  // the server is shut down
     delete this;
@@ -85,7 +85,7 @@ void ServerCall::Arrived(bool ok) {
   if (method_ == nullptr) {
     return Finish({grpc::StatusCode::UNIMPLEMENTED, "this server has no such method"});
   }
-  silent_place_ = silent_.Join(*this);
+  place_ = calls_.Join(*this);
   if (method_->counts != nullptr) method_->counts->started->Increment();
   if (method_->begin_stream) return method_->begin_stream(*this);
   Read();
@@ -128,7 +128,7 @@ void ServerCall::Answer(const google::protobuf::MessageLite& message) {
 }
 
 void ServerCall::ReadDone(bool ok) {
-  LeaveSilentCalls();
+  if (place_) calls_.Speak(*place_);
   if (handler_ != nullptr) {
     handler_->OnRead(ok ? &received_ : nullptr);
   } else if (ok) {
@@ -154,14 +154,9 @@ void ServerCall::Done(bool /*ok*/) {
 
 void ServerCall::Finished(bool /*ok*/) { EndOperation(); }
 
-void ServerCall::LeaveSilentCalls() {
-  if (silent_place_) silent_.Leave(*silent_place_);
-  silent_place_.reset();
-}
-
 void ServerCall::EndOperation() {
   if (--operations_ > 0) return;
-  LeaveSilentCalls();
+  if (place_) calls_.Leave(*place_);
   // gRPC may have refused it, as for its size. Then the client hears of that.
   if (unread_) CountEnd(cancelled_ ? grpc::Status::CANCELLED : ToStatus(MalformedRequest()));
   if (handler_ != nullptr) handler_->OnOver();

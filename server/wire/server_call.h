@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/mutex.h"
-#include "server/wire/silent_calls.h"
+#include "server/wire/queue_calls.h"
 
 namespace tenure::wire {
 
@@ -41,8 +41,8 @@ class CallHandler {
 
 class ServerCall final : private Job {
  public:
-  // Waits for a call on the queue of `silent`, and owns itself.
-  static void Await(Dispatcher& dispatcher, SilentCalls& silent);
+  // Waits for a call on the queue of `calls`, and owns itself.
+  static void Await(Dispatcher& dispatcher, QueueCalls& calls);
   ServerCall(const ServerCall&) = delete;
   ServerCall& operator=(const ServerCall&) = delete;
 
@@ -68,7 +68,7 @@ class ServerCall final : private Job {
   void Answer(const google::protobuf::MessageLite& message);
 
  private:
-  ServerCall(Dispatcher& dispatcher, SilentCalls& silent);
+  ServerCall(Dispatcher& dispatcher, QueueCalls& calls);
   ~ServerCall();
 
   // Runs `start` on the queue's thread, after what was handed over before; at once, if that is this
@@ -83,13 +83,12 @@ class ServerCall final : private Job {
   void WriteDone(bool ok);
   void Done(bool ok);
   void Finished(bool ok);
-  void LeaveSilentCalls();
   // The call goes with its last operation.
   void EndOperation();
   void CountEnd(const grpc::Status& status) const;
 
   Dispatcher& dispatcher_;
-  SilentCalls& silent_;
+  QueueCalls& calls_;
   Queue& queue_;
   TagOf<ServerCall> arrived_{*this, &ServerCall::Arrived};
   TagOf<ServerCall> read_{*this, &ServerCall::ReadDone};
@@ -109,7 +108,7 @@ class ServerCall final : private Job {
   std::chrono::steady_clock::time_point began_at_;
   // Used on the queue's thread only.
   std::shared_ptr<CallHandler> handler_;
-  std::optional<SilentCalls::Place> silent_place_;  // until its first message has come
+  std::optional<QueueCalls::Place> place_;  // once it has begun
   bool cancelled_ = false;
   bool unread_ = false;  // it ended without a request
 };

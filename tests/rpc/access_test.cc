@@ -8,6 +8,7 @@
 #include "tenure/credentials.h"
 #include "tests/rpc/service_fixture.h"
 #include "tests/support/certificates.h"
+#include "tls/serial.h"
 
 namespace tenure::testing {
 namespace {
@@ -295,6 +296,45 @@ TEST_F(AccessTest, AWideObserveCountsAsManyRequests) {
 
   EXPECT_EQ(TryLeaderOn(*stub), "LIMIT_REACHED");
   context.TryCancel();
+}
+
+// Two certificates of the same name: one was stolen.
+TEST_F(AccessTest, ADeniedCertificateEndsAtOnceAndNoOther) {
+  const KeyPair kept = authority_.Issue("worker", "URI:spiffe://prod/orders");
+  const KeyPair stolen = authority_.Issue("worker", "URI:spiffe://prod/orders");
+  const auto serial = tls::SerialOfPem(stolen.certificate);
+  ASSERT_TRUE(serial);
+  struct Watcher {
+    explicit Watcher(const std::shared_ptr<grpc::Channel>& channel)
+        : stub(v1::ElectionService::NewStub(channel)) {
+      v1::ObserveRequest request;
+      request.add_selectors()->set_election("orders/eu");
+      stream = stub->Observe(&context, request);
+      EXPECT_TRUE(stream->Read(&response));
+    }
+    // Until it ends.
+    std::string End() {
+      while (stream->Read(&response)) continue;
+      return stream->Finish().error_code() == grpc::StatusCode::CANCELLED ? "CANCELLED" : "another";
+    }
+    grpc::ClientContext context;
+    v1::ObserveResponse response;
+    std::unique_ptr<v1::ElectionService::Stub> stub;
+    std::unique_ptr<grpc::ClientReader<v1::ObserveResponse>> stream;
+  };
+  Watcher of_the_thief(Channel(Showing(stolen))), of_the_owner(Channel(Showing(kept)));
+
+  PublishPolicy(std::string(kPolicy) + "deny: [\"00:" + *serial + "\"]\n");
+
+  EXPECT_EQ(of_the_thief.End(), "CANCELLED");
+  EXPECT_EQ(TryOn(*of_the_thief.stub, "orders/eu"), "PERMISSION_DENIED");
+  EXPECT_EQ(Try(Showing(stolen), "orders/eu"), "UNREACHABLE");  // in the handshake
+  EXPECT_EQ(Try(Showing(kept), "orders/eu"), "OK");
+  EXPECT_TRUE(of_the_owner.stream->Read(&of_the_owner.response));
+  of_the_owner.context.TryCancel();
+
+  PublishPolicy(kPolicy);
+  EXPECT_TRUE(Eventually([&] { return TryLeader(Showing(stolen)) == "OK"; }));
 }
 
 TEST_F(AccessTest, SessionsAndCandidaciesBeyondTheLimitAreRefused) {
