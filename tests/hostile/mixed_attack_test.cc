@@ -35,7 +35,7 @@ TEST(MixedAttackTest, NoLeaderLosesItsSeat) {
   std::mt19937 random(seed);
 
   const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::seconds(FromEnvironment("TENURE_TEST_SECONDS", 20));
+                   std::chrono::seconds(FromEnvironment("TENURE_TEST_SECONDS", 60));
   std::map<std::string, int> made;
   while (std::chrono::steady_clock::now() < end && attacked.process().Running()) {
     const std::vector<Attack> attacks = SurvivedAttacks();
