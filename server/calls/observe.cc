@@ -285,7 +285,7 @@ bool Observe::Say(ObserveMessage message) {
     denied_ = true;
     return false;
   }
-  if (outbox_.bytes() > kUnsentBytesFree) denied_ = false;  // the budget had some
+  if (outbox_.bytes() > options_.unsent_bytes_free) denied_ = false;  // the budget had some
   WriteNext();
   return true;
 }

@@ -40,6 +40,7 @@ struct ObserveOptions {
   size_t unsent_max = 1'000;
   size_t unsent_to_resume = 250;
   size_t unsent_bytes_max = 1 << 20;  // and as much as one read brings
+  size_t unsent_bytes_free = kUnsentBytesFree;
   size_t events_per_read = 250;
   size_t names_per_read = 250;
   size_t reads_max = 16;  // at a time: what they bring is added to the unsent
@@ -56,7 +57,9 @@ class Observe {
   // `budget`: see Outbox.
   Observe(Selection selection, const ObserveOptions& options,
           std::shared_ptr<SendBudget> budget = nullptr)
-      : selection_(std::move(selection)), options_(options), outbox_(std::move(budget)) {}
+      : selection_(std::move(selection)),
+        options_(options),
+        outbox_(std::move(budget), options.unsent_bytes_free) {}
 
   // What is to be watched for it. Watched before it is read, so that nothing falls between.
   [[nodiscard]] std::vector<engine::Watch> Watches() const;

@@ -17,8 +17,8 @@ class SendBudget {
   virtual void GiveBack(size_t bytes) = 0;
 };
 
-// A stream may hold this much without asking its budget: two messages of the largest size, so that
-// none is stuck.
+// A stream may hold this much without asking its budget: two messages of the largest size. None is
+// stuck if it is at least one.
 inline constexpr size_t kUnsentBytesFree = 12 << 10;
 
 // One message is written at a time: the next one when that is sent.
@@ -26,7 +26,8 @@ template <typename Message>
 class Outbox {
  public:
   // Without a budget, it holds as much as it is given.
-  explicit Outbox(std::shared_ptr<SendBudget> budget = nullptr) : budget_(std::move(budget)) {}
+  explicit Outbox(std::shared_ptr<SendBudget> budget = nullptr, size_t free = kUnsentBytesFree)
+      : budget_(std::move(budget)), free_(free) {}
   ~Outbox() {
     bytes_ = 0;
     Settle();
@@ -66,7 +67,7 @@ class Outbox {
   // Takes from the budget what is held beyond what is free, and gives the rest back.
   bool Settle() {
     if (budget_ == nullptr) return true;
-    const size_t needed = bytes_ > kUnsentBytesFree ? bytes_ - kUnsentBytesFree : 0;
+    const size_t needed = bytes_ > free_ ? bytes_ - free_ : 0;
     if (needed > taken_ && !budget_->Take(needed - taken_)) return false;
     if (needed < taken_) budget_->GiveBack(taken_ - needed);
     taken_ = needed;
@@ -74,6 +75,7 @@ class Outbox {
   }
 
   std::shared_ptr<SendBudget> budget_;
+  size_t free_;
   bool writing_ = false;
   std::deque<std::pair<Message, size_t>> unsent_;
   size_t bytes_ = 0;

@@ -7,6 +7,20 @@ namespace tenure::sim {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// Has bytes every other time.
+class MeagreBudget final : public calls::SendBudget {
+ public:
+  bool Take(size_t /*bytes*/) override { return ++asked_ % 2 == 0; }
+  void GiveBack(size_t /*bytes*/) override {}
+
+ private:
+  size_t asked_ = 0;
+};
+
+}  // namespace
+
 bool Observer::KnowsAll() const {
   return std::ranges::all_of(world_.elections, [&](const ElectionName& name) {
     const auto heard = heard_.find(name);
@@ -25,10 +39,14 @@ void Observer::Open() {
   options.events_per_read = 3;
   options.names_per_read = 2;
   options.reads_max = 2;
+  options.unsent_bytes_free = 1'000;  // one message
   const uint64_t number = ++streams_;
-  const calls::Observe machine(calls::Selection(Selectors()), options);
+  const calls::Selection selection(Selectors());
+  const auto budget = std::make_shared<MeagreBudget>();
   stream_ = std::make_shared<ObserveStream>(
-      network_, to, [machine] { return machine; }, machine.Watches(),
+      network_, to,
+      [selection, options, budget] { return calls::Observe(selection, options, budget); },
+      calls::Observe(selection, options).Watches(),
       [this, number](const calls::ObserveMessage& message) {
         if (number == streams_) OnMessage(message);
       },
