@@ -11,8 +11,8 @@ using grpc::health::v1::HealthCheckResponse;
 
 // A client needs one watcher per name.
 constexpr size_t kWatchersPerConnectionMax = 10;
-// Twice as many as there may be connections: they take 17 kB each.
-constexpr size_t kWatchersMax = 20'000;
+// One for each connection that there may be: they take 17 kB each.
+constexpr size_t kWatchersMax = 10'000;
 
 HealthCheckResponse Response(HealthCheckResponse::ServingStatus status) {
   HealthCheckResponse response;
