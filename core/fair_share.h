@@ -19,8 +19,8 @@ class FairShare {
 
   struct Limits {
     size_t max = 0;
-    // What was held for nothing counts on, and is forgiven at these rates. So it is of no use to
-    // give it back and to take it again.
+    // What was held for nothing still counts after it is given back, and is forgiven at these
+    // rates. So giving it back and taking it again gains nothing.
     size_t forgiven_per_s = 0;  // of one holder
     size_t forgiven_in_all_per_s = 0;
   };

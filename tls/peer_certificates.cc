@@ -54,7 +54,9 @@ int Verify(X509_STORE_CTX* context, void* /*unused*/) {
     return 0;
   };
   if (FaultOf(certificate, names_max)) return refuse(X509_V_ERR_UNSUPPORTED_NAME_SYNTAX);
-  if (IsDenied(SerialOf(certificate))) return refuse(X509_V_ERR_CERT_REVOKED);
+  // A server's is of another authority: its number may be a client's, too.
+  const bool denied = SSL_is_server(ssl) == 1 && IsDenied(SerialOf(certificate));
+  if (denied) return refuse(X509_V_ERR_CERT_REVOKED);
   return X509_verify_cert(context);
 }
 

@@ -57,8 +57,8 @@ class Access {
 
   // Whether the policy denies the certificate that a call came with.
   [[nodiscard]] bool Denies(const grpc::ServerContextBase& context) const;
-  // From now on, `act` runs whenever certificates are denied that were not before: calls that are
-  // open go on otherwise.
+  // From now on, `act` runs whenever certificates are denied that were not before. Without it, open
+  // calls would go on.
   void OnDenied(std::function<void()> act) { on_denied_ = std::move(act); }
 
   // Reads the policy again if it, or a file of tokens that it names, has changed, and is the same

@@ -1,5 +1,6 @@
 #include "server/access/open_calls.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -10,9 +11,9 @@ namespace {
 
 constexpr size_t kKeptForRenewals = 10;  // one place of this number
 
-// Of `max` places.
-size_t PlacesFor(bool keeps_alive, size_t max) {
-  return keeps_alive ? max : max - max / kKeptForRenewals;
+// Of `max`, for all but KeepAlive. One is kept if there are two.
+size_t PlacesForOthers(size_t max) {
+  return max < 2 ? max : max - std::max<size_t>(1, max / kKeptForRenewals);
 }
 
 }  // namespace
@@ -23,25 +24,36 @@ std::string HolderOf(const Access::Caller& caller, const grpc::ServerContextBase
   return {origin.begin(), origin.end()};
 }
 
+OpenCalls::OpenCalls(size_t max)
+    : max_(max), keep_alives_({.max = max}), others_({.max = PlacesForOthers(max)}) {}
+
 Result<std::shared_ptr<void>> OpenCalls::Take(const Access::Caller& caller,
                                               const grpc::ServerContextBase& context,
                                               bool keeps_alive) {
   std::string holder = HolderOf(caller, context);
   const MutexLock lock(mutex_);
-  if (caller != nullptr &&
-      share_.held(holder) >= PlacesFor(keeps_alive, caller->limits.open_calls)) {
-    return Fail(Reason::kLimitReached, "identity '" + caller->name + "' is at its limit of " +
-                                           std::to_string(caller->limits.open_calls) +
-                                           " open calls on a replica");
+  if (caller != nullptr) {
+    const size_t limit = caller->limits.open_calls;
+    const size_t others = others_.held(holder);
+    const bool room = others + keep_alives_.held(holder) < limit &&
+                      (keeps_alive || others < PlacesForOthers(limit));
+    if (!room) {
+      return Fail(Reason::kLimitReached,
+                  "identity '" + caller->name +
+                      "' has as many open calls on this replica as its limit "
+                      "of " +
+                      std::to_string(limit) + " allows");
+    }
   }
-  const bool room = share_.held() < PlacesFor(keeps_alive, max_);
-  if (!room || !share_.Take(holder, 1, std::chrono::steady_clock::now())) {
+  Share& share = keeps_alive ? keep_alives_ : others_;
+  const bool room = keep_alives_.held() + others_.held() < max_;
+  if (!room || !share.Take(holder, 1, std::chrono::steady_clock::now())) {
     return Fail(Reason::kOverloaded,
                 "this replica has too many open calls, or too many of this identity or address");
   }
-  return std::shared_ptr<void>(this, [this, holder = std::move(holder)](void*) {
+  return std::shared_ptr<void>(this, [this, &share, holder = std::move(holder)](void*) {
     const MutexLock released(mutex_);
-    share_.GiveBack(holder, 1);
+    share.GiveBack(holder, 1);
   });
 }
 

@@ -21,19 +21,23 @@ namespace tenure::access {
 // Thread-safe. Must outlive the places that it gives.
 class OpenCalls {
  public:
-  explicit OpenCalls(size_t max) : max_(max), share_({.max = max}) {}
+  explicit OpenCalls(size_t max);
 
   // A place, held until it is destroyed. Without a policy, an address counts as an identity. The
-  // last tenth of all places, and of an identity's, is for KeepAlive. Errors: kLimitReached, if the
-  // identity has as many as its policy allows; kOverloaded, if it has its share of what there is.
+  // last tenth of all places, and of an identity's, is for KeepAlive: whatever else is open, an
+  // identity gets as many of those as it leaves for others. Errors: kLimitReached, if the identity
+  // has as many as its policy allows; kOverloaded, if it has its share of what there is.
   [[nodiscard]] Result<std::shared_ptr<void>> Take(const Access::Caller& caller,
                                                    const grpc::ServerContextBase& context,
                                                    bool keeps_alive = false);
 
  private:
+  using Share = FairShare<std::string>;
+
   const size_t max_;
   Mutex mutex_;
-  FairShare<std::string> share_ TENURE_GUARDED_BY(mutex_);
+  Share keep_alives_ TENURE_GUARDED_BY(mutex_);
+  Share others_ TENURE_GUARDED_BY(mutex_);  // of all but the last tenth
 };
 
 }  // namespace tenure::access

@@ -39,14 +39,16 @@ class OpenCallsTest : public ::testing::Test {
 TEST_F(OpenCallsTest, AnIdentityLeavesHalfToOthers) {
   const auto places = TakeAll(Named("orders"), true);
   EXPECT_EQ(places.size(), 50u);
+  EXPECT_EQ(TakeAll(Named("waiting")).size(), 45u);
   EXPECT_EQ(RefusalOf(Named("orders"), true), Reason::kOverloaded);
   EXPECT_EQ(RefusalOf(Named("reports"), true), std::nullopt);
 }
 
 TEST_F(OpenCallsTest, AnIdentityHasItsOwnLimit) {
   const auto places = TakeAll(Named("orders", 3));
-  EXPECT_EQ(places.size(), 3u);
-  EXPECT_EQ(RefusalOf(Named("orders", 3), true), Reason::kLimitReached);
+  EXPECT_EQ(places.size(), 2u);
+  EXPECT_EQ(TakeAll(Named("orders", 3), true).size(), 1u);
+  EXPECT_EQ(RefusalOf(Named("orders", 3)), Reason::kLimitReached);
 }
 
 TEST_F(OpenCallsTest, TheLastTenthOfAnIdentityIsForKeepAlive) {
@@ -60,15 +62,26 @@ TEST_F(OpenCallsTest, TheLastTenthIsForKeepAlive) {
   for (int i = 0; i < 30; ++i) places.push_back(TakeAll(Named("orders " + std::to_string(i))));
   size_t taken = 0;
   for (const auto& of_one : places) taken += of_one.size();
-  EXPECT_EQ(taken, 90u);
+  EXPECT_EQ(taken, 89u);
 
   EXPECT_EQ(RefusalOf(Named("a leader")), Reason::kOverloaded);
   EXPECT_EQ(RefusalOf(Named("a leader"), true), std::nullopt);
+  // Also for one that has its share of the others.
+  EXPECT_EQ(RefusalOf(Named("orders 0"), true), std::nullopt);
+}
+
+TEST_F(OpenCallsTest, OneOfFewPlacesIsForKeepAlive) {
+  const auto places = TakeAll(Named("orders", 2));
+  EXPECT_EQ(places.size(), 1u);
+  EXPECT_EQ(TakeAll(Named("orders", 2), true).size(), 1u);
+  EXPECT_EQ(RefusalOf(Named("one", 1)), std::nullopt);
+  EXPECT_EQ(RefusalOf(Named("none", 0), true), Reason::kLimitReached);
 }
 
 TEST_F(OpenCallsTest, WithoutAPolicyAnAddressIsAnIdentity) {
   const auto places = TakeAll(nullptr);
-  EXPECT_EQ(places.size(), 50u);
+  EXPECT_EQ(places.size(), 45u);
+  EXPECT_EQ(RefusalOf(nullptr, true), std::nullopt);
 }
 
 TEST_F(OpenCallsTest, APlaceComesBack) {

@@ -17,9 +17,9 @@ class SendBudget {
   virtual void GiveBack(size_t bytes) = 0;
 };
 
-// A stream may hold this much without asking its budget: two messages of the largest size. None is
-// stuck if it is at least one.
-inline constexpr size_t kUnsentBytesFree = 12 << 10;
+// A stream may hold this much without asking its budget: three messages with the largest values,
+// one of them on its way. No stream is stuck as long as one fits.
+inline constexpr size_t kUnsentBytesFree = 14 << 10;
 
 // One message is written at a time: the next one when that is sent.
 template <typename Message>
@@ -52,14 +52,18 @@ class Outbox {
     writing_ = true;
     auto [message, bytes] = std::move(unsent_.front());
     unsent_.pop_front();
-    bytes_ -= bytes;
-    (void)Settle();  // it needs less
+    on_its_way_ = bytes;
     return std::move(message);
   }
-  void Sent() { writing_ = false; }
+  void Sent() {
+    writing_ = false;
+    bytes_ -= std::exchange(on_its_way_, 0);
+    (void)Settle();  // it needs less
+  }
 
-  // Messages that wait behind the one on its way, and their bytes.
+  // Messages that wait behind the one on its way.
   [[nodiscard]] size_t size() const { return unsent_.size(); }
+  // Of all, and of the one on its way.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   [[nodiscard]] bool empty() const { return unsent_.empty() && !writing_; }
 
@@ -79,6 +83,7 @@ class Outbox {
   bool writing_ = false;
   std::deque<std::pair<Message, size_t>> unsent_;
   size_t bytes_ = 0;
+  size_t on_its_way_ = 0;
   size_t taken_ = 0;  // from the budget
 };
 

@@ -8,7 +8,7 @@
 namespace tenure::network {
 namespace {
 
-constexpr size_t kCreditMax = 10;
+constexpr size_t kCreditMax = 100;
 
 }  // namespace
 
@@ -18,6 +18,7 @@ class Newcomers::State {
         std::function<Clock::time_point()> now)
       : refused_(std::move(refused)),
         now_(std::move(now)),
+        calls_max_(limits.calls.max),
         handshakes_(limits.handshakes),
         calls_(limits.calls),
         message_bytes_(limits.message_bytes) {}
@@ -26,9 +27,12 @@ class Newcomers::State {
     const MutexLock lock(mutex_);
     return Of(what).Take(origin, amount, now_());
   }
-  void TakeAnyway(Newcomer what, const Origin& origin) {
+  // Beyond the share. False if that is too much even so.
+  [[nodiscard]] bool TakeOnCredit(const Origin& origin) {
     const MutexLock lock(mutex_);
-    Of(what).TakeAnyway(origin, 1);
+    if (calls_.held() >= 2 * calls_max_) return false;
+    calls_.TakeAnyway(origin, 1);
+    return true;
   }
   void Refused(Newcomer what) const { refused_(what); }
   void GiveBack(Newcomer what, const Origin& origin, size_t amount = 1) {
@@ -57,10 +61,16 @@ class Newcomers::State {
 
   const std::function<void(Newcomer)> refused_;
   const std::function<Clock::time_point()> now_;
+  const size_t calls_max_;
   mutable Mutex mutex_;
   NewcomerLimits::Share handshakes_ TENURE_GUARDED_BY(mutex_);
   NewcomerLimits::Share calls_ TENURE_GUARDED_BY(mutex_);
   NewcomerLimits::Share message_bytes_ TENURE_GUARDED_BY(mutex_);
+};
+
+class Newcomers::UncountedHandshake final : public Handshake {
+ public:
+  void Succeeded() override {}
 };
 
 class Newcomers::CountedHandshake final : public Handshake {
@@ -92,12 +102,11 @@ class Newcomers::CountedConnection final : public Connection {
 
   bool BeginCall() override {
     if (state_->Take(Newcomer::kCall, origin_)) return true;
-    if (credit_ == 0) {
+    if (credit_ == 0 || !state_->TakeOnCredit(origin_)) {
       state_->Refused(Newcomer::kCall);
       return false;
     }
     --credit_;
-    state_->TakeAnyway(Newcomer::kCall, origin_);
     return true;
   }
   void FirstMessage() override {
@@ -123,11 +132,12 @@ class Newcomers::CountedConnection final : public Connection {
   size_t credit_ = 0;
 };
 
-Newcomers::Newcomers(std::function<void(Newcomer)> refused, const NewcomerLimits& limits,
+Newcomers::Newcomers(bool tls, std::function<void(Newcomer)> refused, const NewcomerLimits& limits,
                      std::function<Clock::time_point()> now)
-    : state_(std::make_shared<State>(std::move(refused), limits, std::move(now))) {}
+    : tls_(tls), state_(std::make_shared<State>(std::move(refused), limits, std::move(now))) {}
 
 std::unique_ptr<PeerGuard::Handshake> Newcomers::BeginHandshake(std::string_view peer) {
+  if (!tls_) return std::make_unique<UncountedHandshake>();
   const Origin origin = OriginOf(peer);
   if (!state_->Take(Newcomer::kHandshake, origin)) {
     state_->Refused(Newcomer::kHandshake);

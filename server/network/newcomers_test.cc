@@ -19,7 +19,8 @@ class NewcomersTest : public ::testing::Test {
  protected:
   std::vector<Newcomer> refused_;
   Newcomers::Clock::time_point now_ = Newcomers::Clock::time_point() + 1h;
-  Newcomers newcomers_{[this](Newcomer it) { refused_.push_back(it); },
+  Newcomers newcomers_{true,
+                       [this](Newcomer it) { refused_.push_back(it); },
                        {.handshakes = {.max = 4, .forgiven_per_s = 1, .forgiven_in_all_per_s = 1},
                         .calls = {.max = 4, .forgiven_per_s = 1, .forgiven_in_all_per_s = 1},
                         .message_bytes = {.max = 100}},
@@ -34,6 +35,14 @@ TEST_F(NewcomersTest, HandshakesAreSharedAmongAddresses) {
   EXPECT_EQ(newcomers_.BeginHandshake(kPeer), nullptr);
   EXPECT_THAT(refused_, ElementsAre(Newcomer::kHandshake));
   EXPECT_NE(newcomers_.BeginHandshake(kOther), nullptr);
+}
+
+TEST(NewcomersWithoutTlsTest, HandshakesAreNotCounted) {
+  Newcomers newcomers(false, [](Newcomer) {}, {.handshakes = {.max = 1}});
+  const auto first = newcomers.BeginHandshake(kPeer), second = newcomers.BeginHandshake(kPeer);
+
+  EXPECT_NE(second, nullptr);
+  EXPECT_EQ(newcomers.Count().handshakes, 0u);
 }
 
 TEST_F(NewcomersTest, AHandshakeThatSucceededCountsNoMore) {
@@ -96,7 +105,7 @@ TEST_F(NewcomersTest, ACallThatEndsWithoutAMessageCountsForAWhile) {
 
 TEST_F(NewcomersTest, AConnectionThatIsUsedGoesOnWhateverOthersDoAtItsAddress) {
   const auto used = newcomers_.BeginConnection(kPeer);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(used->BeginCall());
     used->FirstMessage();
   }
@@ -108,8 +117,8 @@ TEST_F(NewcomersTest, AConnectionThatIsUsedGoesOnWhateverOthersDoAtItsAddress) {
     EXPECT_TRUE(used->BeginCall());
     used->FirstMessage();
   }
-  // Each of these costs it a call that had a message.
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(used->BeginCall());
+  // Each of these costs it a call that had a message, and there is a limit to all.
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(used->BeginCall());
   EXPECT_FALSE(used->BeginCall());
   EXPECT_THAT(refused_, ElementsAre(Newcomer::kCall));
 }
@@ -128,7 +137,7 @@ TEST_F(NewcomersTest, LargeMessagesAreSharedByBytes) {
 }
 
 TEST(NewcomersLifeTest, WhatWasBegunMayEndLater) {
-  auto newcomers = std::make_unique<Newcomers>([](Newcomer) {});
+  auto newcomers = std::make_unique<Newcomers>(true, [](Newcomer) {});
   const auto connection = newcomers->BeginConnection(kPeer);
   ASSERT_TRUE(connection->BeginCall());
   const auto handshake = newcomers->BeginHandshake(kPeer);

@@ -67,7 +67,7 @@ network::ConnectionLimits Fit(const network::ConnectionLimits& asked, size_t des
 GrpcServer::GrpcServer(const GrpcOptions& options, Metrics& metrics)
     : metrics_(metrics),
       refusals_(metrics),
-      newcomers_([this](network::Newcomer refused) { refusals_.Add(refused); }),
+      newcomers_(options.tls, [this](network::Newcomer refused) { refusals_.Add(refused); }),
       dispatcher_(metrics, {v1::CampaignRequest::descriptor()->file()->service(0),
                             v1::AppointRequest::descriptor()->file()->service(0)}),
       reflection_(dispatcher_, options.may_reflect) {}

@@ -32,6 +32,7 @@ struct GrpcOptions {
   std::shared_ptr<grpc::ServerCredentials> credentials;
   network::ConnectionLimits limits;
   size_t threads = 1;
+  bool tls = false;  // whether the credentials are of TLS
   // Who may ask gRPC's reflection service.
   wire::ReflectionService::MayAsk may_reflect = [](const auto&) { return Result<void>(); };
 };
@@ -52,7 +53,7 @@ class GrpcServer {
   // For calls to other servers. It runs as long as this lives.
   [[nodiscard]] wire::Queue& queue() { return *queues_.front(); }
   [[nodiscard]] const wire::Dispatcher& dispatcher() const { return dispatcher_; }
-  // Cancels open calls that are such, soon. Thread-safe; not after Shutdown.
+  // Soon cancels the open calls for which `which` is true. Thread-safe; not after Shutdown.
   void Cancel(const wire::QueueCalls::Which& which) { dispatcher_.Cancel(which); }
   // Sets the metrics of what is unfinished at its port. Thread-safe.
   void CountNewcomers();

@@ -309,6 +309,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   if (!http_listeners) return Complain(http_listeners.error());
   const auto server = GrpcServer::Start(
       {config.listen, (*tls)->ForServer(), config.connections, config.grpc_threads,
+       !config.tls.certificate.empty(),
        [&](const grpc::ServerContextBase& context) {
          return (*access)->Identify(context).map([](const auto&) {});
        }},
@@ -323,10 +324,8 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
                    {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   follow = [&](const std::vector<Peer>& others) { peers.Follow(others); };
-  (*access)->OnDenied([&] {
-    (*server)->Cancel(
-        [&](const wire::ServerCall& call) { return (*access)->Denies(call.context()); });
-  });
+  const auto denied = [&](const auto& call) { return (*access)->Denies(call.context()); };
+  (*access)->OnDenied([&] { (*server)->Cancel(denied); });
   const auto metrics_page = [&] {
     (*server)->CountNewcomers();
     return engine.ExposeMetrics();

@@ -12,37 +12,42 @@
 
 namespace tenure::rpc {
 
-// Thread-safe. Must outlive the budgets that it gives.
+// Thread-safe.
 class SendBudgets {
  public:
   // Of all streams together.
   static constexpr size_t kUnsentBytesMax = 128 << 20;
 
-  // Of one stream of this holder.
+  // Of one stream of this holder. It may live longer.
   [[nodiscard]] std::shared_ptr<calls::SendBudget> For(std::string holder) {
-    return std::make_shared<Budget>(*this, std::move(holder));
+    return std::make_shared<Budget>(all_, std::move(holder));
   }
 
  private:
+  struct All {
+    Mutex mutex;
+    FairShare<std::string> bytes TENURE_GUARDED_BY(mutex){{.max = kUnsentBytesMax}};
+  };
+
   class Budget final : public calls::SendBudget {
    public:
-    Budget(SendBudgets& all, std::string holder) : all_(all), holder_(std::move(holder)) {}
+    Budget(std::shared_ptr<All> all, std::string holder)
+        : all_(std::move(all)), holder_(std::move(holder)) {}
     bool Take(size_t bytes) override {
-      const MutexLock lock(all_.mutex_);
-      return all_.bytes_.Take(holder_, bytes, std::chrono::steady_clock::now());
+      const MutexLock lock(all_->mutex);
+      return all_->bytes.Take(holder_, bytes, std::chrono::steady_clock::now());
     }
     void GiveBack(size_t bytes) override {
-      const MutexLock lock(all_.mutex_);
-      all_.bytes_.GiveBack(holder_, bytes);
+      const MutexLock lock(all_->mutex);
+      all_->bytes.GiveBack(holder_, bytes);
     }
 
    private:
-    SendBudgets& all_;
+    const std::shared_ptr<All> all_;
     const std::string holder_;
   };
 
-  Mutex mutex_;
-  FairShare<std::string> bytes_ TENURE_GUARDED_BY(mutex_){{.max = kUnsentBytesMax}};
+  const std::shared_ptr<All> all_ = std::make_shared<All>();
 };
 
 }  // namespace tenure::rpc

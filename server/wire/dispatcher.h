@@ -93,8 +93,8 @@ class Dispatcher {
   }
   // Runs the queue, and waits for calls on it. Once for each queue, after the server was built.
   void Serve(Queue& queue);
-  // Cancels open calls that are such, soon. Thread-safe; not after ShutDown. `which` runs on the
-  // queues' threads.
+  // Soon cancels the open calls for which `which` is true; it runs on the queues' threads.
+  // Thread-safe; not after ShutDown.
   void Cancel(const QueueCalls::Which& which);
   // The server takes no more calls, and cancels those that are open at the deadline. Waits until
   // they are over: then its queues may go.

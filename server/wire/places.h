@@ -16,7 +16,7 @@ class Places {
  public:
   explicit Places(size_t max) : share_({.max = max}) {}
 
-  // Held until it is destroyed. Null if the address has its share; it is one as gRPC writes it.
+  // Held until it is destroyed. `peer` is an address as gRPC writes it. Null if it has its share.
   [[nodiscard]] std::shared_ptr<void> Take(std::string_view peer) {
     const network::Origin origin = network::OriginOf(peer);
     const MutexLock lock(mutex_);

@@ -16,7 +16,7 @@ namespace tenure::wire {
 
 class ServerCall;
 
-// Used on the queue's thread only, but for Cancel and Stop.
+// Used on the queue's thread only, except Cancel and Stop.
 class QueueCalls final : private Job {
  public:
   using Calls = std::list<ServerCall*>;
@@ -39,7 +39,7 @@ class QueueCalls final : private Job {
   void Speak(Place& place);
   void Leave(Place& place);
 
-  // Cancels those that have begun and are such, soon. Thread-safe.
+  // Soon cancels the open calls for which `which` is true. Thread-safe.
   void Cancel(Which which);
   // No call joins any more, and none is left. From any thread.
   void Stop() { alarm_.Cancel(); }

@@ -1,6 +1,10 @@
 // Who may call, and asks for more than anybody needs.
 #include <fmt/format.h>
 
+#include <latch>
+#include <map>
+#include <mutex>
+
 #include "tests/hostile/hostile_fixture.h"
 
 namespace tenure::testing {
@@ -82,6 +86,43 @@ TEST_F(HostileIdentityTest, ObserversWhoNeverRead) {
         request.add_selectors()->set_prefix("");
         return stub.Observe(context, request);
       });
+}
+
+// Nobody means harm: a client begins many calls at once, on the connection of its renewals.
+TEST_F(HostileTest, ABurstOfOneClientIsServedBesideItsRenewals) {
+  if (!grpc::Version().ends_with("(patched)")) GTEST_SKIP() << "nothing is refused without it";
+  constexpr size_t kCalls = 5'000;
+  const auto stub = Connect(Server().endpoint());
+  grpc::ClientContext renewing;
+  const auto renewals = stub->KeepAlive(&renewing);
+  v1::KeepAliveRequest renewal;
+  renewal.add_session_ids(std::string(32, '0'));
+  v1::KeepAliveResponse renewed;
+  ASSERT_TRUE(renewals->Write(renewal) && renewals->Read(&renewed));
+
+  std::vector<v1::ProclaimRequest> requests(kCalls);  // each is read as a whole, and then refused
+  std::vector<grpc::ClientContext> contexts(kCalls);
+  std::vector<v1::ProclaimResponse> responses(kCalls);
+  std::map<std::string, int> outcomes;
+  std::mutex mutex;
+  std::latch unanswered(kCalls);
+  for (size_t i = 0; i < kCalls; ++i) {
+    requests[i].set_election(std::to_string(i));
+    requests[i].set_session_id(std::string(32, '0'));
+    requests[i].set_term(1);
+    requests[i].set_value(std::string(4'000, 'v'));
+    stub->async()->Proclaim(&contexts[i], &requests[i], &responses[i],
+                            [&](const grpc::Status& status) {
+                              const std::lock_guard lock(mutex);
+                              ++outcomes[OutcomeOf(status)];
+                              unanswered.count_down();
+                            });
+  }
+  unanswered.wait();
+
+  EXPECT_THAT(outcomes, ::testing::ElementsAre(::testing::Pair("SESSION_NOT_FOUND", kCalls)));
+  EXPECT_TRUE(renewals->Write(renewal) && renewals->Read(&renewed));
+  renewing.TryCancel();
 }
 
 }  // namespace

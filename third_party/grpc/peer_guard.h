@@ -24,7 +24,7 @@ class PeerGuard {
     virtual void Succeeded() = 0;
   };
 
-  // Destroyed when the connection has no call any more.
+  // Destroyed when the connection has no more calls.
   class Connection {
    public:
     virtual ~Connection() = default;
