@@ -9,7 +9,7 @@
 namespace tenure::mysql {
 
 // From now on, this thread reads at most as much from a server: then the connection is shut down,
-// and reading fails.
+// and reading fails. To be called before each login: it also looks at what a server says first.
 void AllowAnswerOf(size_t bytes);
 
 }  // namespace tenure::mysql

@@ -129,6 +129,7 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
       if (!IsLimit(error.getErrorCode())) throw;
       // The driver asks before we can. What comes with its login has less time than a statement.
       options["preInit"] = kFirstOfSession;
+      AllowAnswerOf(kLoginMaxBytes);
       return connect();
     }
   } catch (const sql::SQLException& error) {

@@ -83,6 +83,11 @@ class Server {
 }  // namespace
 }  // namespace tenure
 
+// libmariadb reads a byte behind a server's version that has no dots. The sanitizer's replacements
+// of strtol and the like would stop there each time.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "replace_str=0"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static auto& server = *new tenure::Server();
   if (size == 0) return 0;
