@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-
 namespace tenure::network {
 namespace {
 
@@ -25,12 +23,9 @@ std::optional<Refusal> Connections::Add(const Descriptor& connection, const End&
   }
   if (open_.size() >= limits_.max) return Refusal::kTooMany;
   const Origin origin = OriginOf(peer);
-  size_t& from_origin = by_origin_[origin];
-  // At most as many as are left for others: one address gets half of the room at most, and two get
-  // two thirds.
-  const size_t share = std::min(limits_.per_address_max, limits_.max - open_.size());
-  if (from_origin >= share) return Refusal::kTooManyFromAddress;
-  ++from_origin;
+  if (by_origin_.held(origin) >= limits_.per_address_max || !by_origin_.Take(origin, 1, {})) {
+    return Refusal::kTooManyFromAddress;
+  }
   open_[connection.number()] = {SocketOf(connection.number()).value_or(0), origin};
   return std::nullopt;
 }
@@ -45,8 +40,7 @@ void Connections::Sweep() {
 }
 
 void Connections::Forget(const Connection& connection) {
-  const auto counted = by_origin_.find(connection.origin);
-  if (--counted->second == 0) by_origin_.erase(counted);
+  by_origin_.GiveBack(connection.origin, 1);
 }
 
 }  // namespace tenure::network

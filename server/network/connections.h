@@ -7,10 +7,10 @@
 
 #include <sys/types.h>
 
-#include <map>
 #include <optional>
 #include <unordered_map>
 
+#include "core/fair_share.h"
 #include "server/network/listening.h"
 #include "server/network/origin.h"
 
@@ -29,7 +29,9 @@ enum class Refusal {
 
 class Connections {
  public:
-  explicit Connections(const ConnectionLimits& limits) : limits_(limits) {}
+  // FairShare always leaves one; connections may be used up.
+  explicit Connections(const ConnectionLimits& limits)
+      : limits_(limits), by_origin_({.max = limits.max + 1}) {}
 
   // Counts one that is open, unless there are too many.
   [[nodiscard]] std::optional<Refusal> Add(const Descriptor& connection, const End& peer);
@@ -48,7 +50,7 @@ class Connections {
 
   const ConnectionLimits limits_;
   std::unordered_map<int, Connection> open_;  // by descriptor
-  std::map<Origin, size_t> by_origin_;
+  FairShare<Origin> by_origin_;
 };
 
 }  // namespace tenure::network
