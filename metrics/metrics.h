@@ -251,7 +251,7 @@ class Metrics {
   Counter& connections_refused_per_address = connections_refused.Add({{"limit", "address"}});
   Family<Gauge>& newcomers = NewGauges(
       "tenure_newcomers",
-      "What peers have begun and not finished, of which the server has no request yet, by kind.");
+      "Unfinished handshakes, calls without a message, and bytes of arriving messages, by kind.");
   Gauge& newcomers_handshakes = newcomers.Add({{"kind", "handshakes"}});
   Gauge& newcomers_calls = newcomers.Add({{"kind", "calls"}});
   Gauge& newcomers_message_bytes = newcomers.Add({{"kind", "message_bytes"}});

@@ -129,7 +129,7 @@ class Saver {
     return offsets;
   }
 
-  // Runs the statements, one of which answers with the offset in each partition. If the reply is
+  // Runs the statements. One of them answers with the offset in each partition. If the reply is
   // lost, asks `was_committed` on a new connection.
   std::vector<uint64_t> Settle(const std::vector<std::string>& statements,
                                const EventPartitions& partitions, size_t offsets_at,

@@ -34,7 +34,7 @@ identities:
 )")});
   }
 
-  // `count` streams on some connections, each opened by `open`, held for some seconds.
+  // `count` streams on some connections, each opened by `open`, held for more than a lease.
   template <typename Stream>
   void Hold(int count, const std::function<std::unique_ptr<Stream>(v1::ElectionService::Stub&,
                                                                    grpc::ClientContext*)>& open) {
@@ -49,7 +49,7 @@ identities:
       auto stream = open(*stubs[i % kConnections], context.get());
       streams.emplace_back(std::move(context), std::move(stream));
     }
-    std::this_thread::sleep_for(6s);
+    Leader().AwaitRenewals(4);  // for more than its lease
     ExpectUnharmed();
     for (auto& [context, stream] : streams) {
       context->TryCancel();

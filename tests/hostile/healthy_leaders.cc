@@ -51,6 +51,8 @@ void HealthyLeaders::Run() {
         std::chrono::steady_clock::now() - began);
     std::unique_lock lock(mutex_);
     worst_ = std::max(worst_, took);
+    ++renewals_;
+    changed_.notify_all();
     if (changed_.wait_until(lock, began + kRenewalInterval, [&] { return stopping_; })) return;
   }
 }
@@ -66,6 +68,12 @@ bool HealthyLeaders::Renew(v1::ElectionService::Stub& stub) {
   std::cout << "a renewal failed: " << status.error_code() << " " << status.error_message()
             << std::endl;
   return false;
+}
+
+void HealthyLeaders::AwaitRenewals(size_t more) {
+  std::unique_lock lock(mutex_);
+  const size_t enough = renewals_ + more;
+  EXPECT_TRUE(changed_.wait_for(lock, kPatience, [&] { return renewals_ >= enough; }));
 }
 
 std::chrono::milliseconds HealthyLeaders::WorstRenewal() {

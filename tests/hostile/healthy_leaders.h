@@ -22,6 +22,8 @@ class HealthyLeaders {
       std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials());
   ~HealthyLeaders();
 
+  // Waits until they have renewed this often from now on.
+  void AwaitRenewals(size_t more);
   // The longest time that a renewal took.
   [[nodiscard]] std::chrono::milliseconds WorstRenewal();
   // Fails the test unless all lead still, in their first terms.
@@ -44,6 +46,7 @@ class HealthyLeaders {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;               // guarded by mutex_
+  size_t renewals_ = 0;                 // guarded by mutex_
   std::chrono::milliseconds worst_{0};  // guarded by mutex_
   std::thread thread_;
 };

@@ -66,6 +66,7 @@ class HostileTest : public ::testing::Test {
   }
 
   Tenured& Server() { return *server_; }
+  HealthyLeaders& Leader() { return *leader_; }
 
   // The next client is served, and the seat was kept.
   void ExpectUnharmed() {
