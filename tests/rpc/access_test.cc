@@ -47,10 +47,14 @@ class AccessTest : public ::testing::Test {
     PublishTls();
     PublishPolicy(kPolicy);
     std::ofstream(folder_.path() / "tokens") << kToken << "\n";
+    Start(Tls("ca.crt"));
+  }
+  // Trusts the clients' certificates that `authority` signed.
+  void Start(const std::string& authority) {
     server_ = std::make_unique<Tenured>(
         "sqlite::memory:",
         std::vector<std::string>{"--tls-cert", Tls("tls.crt"), "--tls-key", Tls("tls.key"),
-                                 "--tls-client-ca", Tls("ca.crt"), "--tls-client-certs", "optional",
+                                 "--tls-client-ca", authority, "--tls-client-certs", "optional",
                                  "--policy", File("policy.yaml")});
   }
 
@@ -174,6 +178,38 @@ TEST_F(AccessTest, FaultyNamesInACertificateAreRefusedInTheHandshake) {
   }
 
   EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+}
+
+TEST_F(AccessTest, ACertificateNeedsNoSubject) {
+  EXPECT_EQ(Try(With("", "URI:spiffe://prod/orders"), "orders/eu"), "OK");
+  EXPECT_EQ(Try(With("", ""), "orders/eu"), "PERMISSION_DENIED");
+}
+
+class NameConstraintsTest : public AccessTest {
+ protected:
+  // What a client gets whose certificate has these names, if the authority has these constraints.
+  std::string TryUnder(const std::string& constraints, const std::string& names) {
+    const CertificateAuthority constrained("constrained", constraints);
+    std::ofstream(File("constrained.crt")) << constrained.certificate();
+    Start(File("constrained.crt"));
+    const KeyPair pair = constrained.Issue("worker", names);
+    const std::string outcome = Try(Showing(pair), "orders/eu");
+    EXPECT_TRUE(server_->process().Running()) << server_->process().Errors();
+    return outcome;
+  }
+};
+
+TEST_F(NameConstraintsTest, TheNamesThatAnAuthorityMaySignAreServedAndNoOthers) {
+  EXPECT_EQ(TryUnder("permitted;URI:prod", "URI:spiffe://prod/orders"), "OK");
+  EXPECT_EQ(TryUnder("permitted;URI:prod", "URI:spiffe://test/orders"), "UNREACHABLE");
+  EXPECT_EQ(TryUnder("excluded;URI:prod", "URI:spiffe://prod/orders"), "UNREACHABLE");
+  EXPECT_EQ(TryUnder("excluded;URI:prod", ""), "PERMISSION_DENIED");
+}
+
+TEST_F(NameConstraintsTest, AMalformedConstraintIsRefusedInTheHandshake) {
+  const std::string address_of_two_bytes = "DER:30:08:A1:06:30:04:87:02:7F:00";
+
+  EXPECT_EQ(TryUnder(address_of_two_bytes, "IP:127.0.0.1"), "UNREACHABLE");
 }
 
 TEST_F(AccessTest, EveryRefusalIsLoggedButNeverAToken) {

@@ -65,8 +65,10 @@ Certificate Draft(const std::string& name, EVP_PKEY* key, std::chrono::seconds v
   ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), serial++);
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kHour);
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), valid_for.count());
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate.get()), "CN", MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  if (!name.empty()) {
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate.get()), "CN", MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  }
   X509_set_pubkey(certificate.get(), key);
   return certificate;
 }
@@ -78,12 +80,13 @@ struct CertificateAuthority::Holder {
   Certificate certificate;
 };
 
-CertificateAuthority::CertificateAuthority(const std::string& name)
+CertificateAuthority::CertificateAuthority(const std::string& name, const std::string& constraints)
     : holder_(std::make_unique<Holder>()) {
   holder_->certificate = Draft(name, holder_->key.get(), std::chrono::hours(1));
   X509* const own = holder_->certificate.get();
   X509_set_issuer_name(own, X509_get_subject_name(own));
   Extend(own, own, NID_basic_constraints, "critical,CA:TRUE");
+  if (!constraints.empty()) Extend(own, own, NID_name_constraints, constraints);
   Require(X509_sign(own, holder_->key.get(), EVP_sha256()) != 0);
 }
 

@@ -17,7 +17,8 @@ struct KeyPair {
 
 class CertificateAuthority {
  public:
-  explicit CertificateAuthority(const std::string& name);
+  // `constraints`: on the names in what it signs, in OpenSSL's notation.
+  explicit CertificateAuthority(const std::string& name, const std::string& constraints = "");
   ~CertificateAuthority();
   CertificateAuthority(const CertificateAuthority&) = delete;
   CertificateAuthority& operator=(const CertificateAuthority&) = delete;
