@@ -17,6 +17,11 @@ constexpr int kUnknown = -1;
 constexpr std::chrono::milliseconds kErrorPatience{1000};
 std::atomic<int> failure = 0;
 
+bool BecomesWritable(int descriptor, std::chrono::milliseconds patience) {
+  pollfd output{descriptor, POLLOUT, 0};
+  return poll(&output, 1, static_cast<int>(patience.count())) > 0;
+}
+
 }  // namespace
 
 void FlushOutput() {
@@ -36,10 +41,9 @@ std::string FaultOfOutput() {
 }
 
 void WriteError(std::string line) {
-  FlushOutput();
+  if (BecomesWritable(STDOUT_FILENO, std::chrono::milliseconds(0))) FlushOutput();
   line += '\n';
-  pollfd errors{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&errors, 1, kErrorPatience.count()) > 0) {
+  if (BecomesWritable(STDERR_FILENO, kErrorPatience)) {
     (void)!write(STDERR_FILENO, line.data(), line.size());
   }
 }

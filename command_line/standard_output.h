@@ -13,9 +13,9 @@ void FlushOutput();
 // Why, as a sentence; empty if all was written.
 [[nodiscard]] std::string FaultOfOutput();
 
-// Writes a line to standard error, after what was written to standard output. Drops it if nobody
-// has read there for a second. Not by std::cerr, whose lock a thread that waits for a reader may
-// hold for good.
+// Writes a line to standard error, after what was written to standard output, unless that is a pipe
+// that is full. Drops the line if nobody has read standard error for a second. Not by std::cerr,
+// whose lock a thread that waits for a reader may hold for good.
 void WriteError(std::string line);
 
 }  // namespace tenure

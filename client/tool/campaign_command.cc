@@ -199,14 +199,18 @@ class CampaignRun {
   // On the signals' thread.
 
   void OnSignal() {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock(mutex_, Output::kPatience);
+    if (!lock.owns_lock()) {
+      (void)client_->Close(kResignPatience);
+      Output::GiveUp();
+    }
     End(elected_ ? EXIT_SUCCESS : kExitNotElected, true);
   }
 
   const Output output_;
   const CampaignOptions& options_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  std::timed_mutex mutex_;  // a callback holds it while it prints
+  std::condition_variable_any changed_;
   bool standing_shown_ = false;   // guarded by mutex_
   bool elected_ = false;          // guarded by mutex_
   bool expired_ = false;          // guarded by mutex_

@@ -1,3 +1,5 @@
+#include <future>
+
 #include "client/follower.h"
 #include "client/tool/commands.h"
 #include "client/tool/output.h"
@@ -20,10 +22,14 @@ class ObserveRun {
                    .log = [](const LogEntry& entry) { Output::Complain(entry.message); },
                    .service_id = common.service_id},
                   {.told = [this](const v1::ObserveResponse& response) { Show(response); }}),
-        signals_([this](int) { follower_.Stop(); }) {}
+        signals_([this](int) {
+          follower_.Stop();
+          if (end_.wait_for(Output::kPatience) == std::future_status::timeout) Output::GiveUp();
+        }) {}
 
   int Run() {
     const grpc::Status status = follower_.Run(common_.Credentials());
+    ended_.set_value();
     return status.ok() ? EXIT_SUCCESS : Output::Complain(status);
   }
 
@@ -96,6 +102,8 @@ class ObserveRun {
   const ObserveCommandOptions& options_;
   uint64_t lines_ = 0;
   Follower follower_;
+  std::promise<void> ended_;  // the follower has
+  const std::future<void> end_ = ended_.get_future();
   const Signals signals_;  // before the follower starts gRPC's threads, by running
 };
 

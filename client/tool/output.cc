@@ -1,5 +1,7 @@
 #include "client/tool/output.h"
 
+#include <unistd.h>
+
 #include <iostream>
 
 #include "client/connection.h"
@@ -37,6 +39,11 @@ int Output::Close(int exit_code) {
   if (fault.empty()) return exit_code;
   Complain(fault);
   return kExitError;
+}
+
+void Output::GiveUp() {
+  Complain("cannot write the output: nobody reads it");
+  _exit(kExitError);  // another thread holds the stream
 }
 
 void Output::Complain(const std::string& what) { WriteError("tenure: " + Printable(what)); }

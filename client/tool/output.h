@@ -4,6 +4,7 @@
 
 #include <grpcpp/support/status.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -32,6 +33,11 @@ class Output {
   // Writes what is left. Answers with the exit code: `exit_code`, or kExitError with one line on
   // standard error, once, if not everything could be written.
   [[nodiscard]] static int Close(int exit_code);
+
+  // How long a command that was asked to end waits for a reader of its standard output.
+  static constexpr std::chrono::seconds kPatience{1};
+  // Ends the process: its standard output is a pipe that is full.
+  [[noreturn]] static void GiveUp();
 
   // One line on standard error.
   static void Complain(const std::string& what);

@@ -1,7 +1,11 @@
 // What the programs do when their output cannot be written.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "tests/rpc/service_fixture.h"
 #include "tests/rpc/tool.h"
@@ -54,6 +58,18 @@ class ToolOutputTest : public ::testing::Test {
             {"delete", "e"}};
   }
 
+  // Whether a thread of it is in the system call that writes standard output.
+  static bool WritesOutput(const Process& process) {
+    const std::string call = std::to_string(SYS_write) + " 0x1 ";
+    const std::filesystem::path threads = "/proc/" + std::to_string(process.pid()) + "/task";
+    for (const auto& thread : std::filesystem::directory_iterator(threads)) {
+      std::string line;
+      std::getline(std::ifstream(thread.path() / "syscall"), line);
+      if (line.starts_with(call)) return true;
+    }
+    return false;
+  }
+
   void SetUp() override { Campaign(server_, {"e", "a"}); }
 
   Tenured server_{"sqlite::memory:"};
@@ -77,6 +93,27 @@ TEST_F(ToolOutputTest, AClosedPipeIsAnError) {
   for (const auto& command : Commands()) ExpectOneLine(command, ends[1], "Broken pipe");
 
   close(ends[1]);
+}
+
+TEST_F(ToolOutputTest, ACommandWhoseOutputNobodyReadsStillEnds) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"campaign", "f"}, {"observe", "e"}}) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const auto size = static_cast<size_t>(fcntl(ends[1], F_SETPIPE_SZ, 4096));
+    const std::string bytes(size, 'x');
+    ASSERT_EQ(write(ends[1], bytes.data(), size), static_cast<ssize_t>(size));
+    Process process(ToolCommand(command), ToolEnvironment(server_), {.output = ends[1]});
+    ASSERT_TRUE(Eventually([&] { return WritesOutput(process); }));
+
+    process.Signal(SIGTERM);
+
+    EXPECT_EQ(process.Wait(), 1) << command.front();
+    EXPECT_EQ(process.Errors(), "tenure: cannot write the output: nobody reads it\n");
+    close(ends[0]);
+    close(ends[1]);
+  }
+  EXPECT_FALSE(Leader(server_, "f").has_leader()) << "the campaign has resigned";
 }
 
 TEST(TenuredOutputTest, AFullDiskIsAnError) {
