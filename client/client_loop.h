@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "client/belief.h"
 #include "client/client_session.h"
 #include "client/holder_clock.h"
 #include "client/mailbox.h"
 #include "client/serial_executor.h"
-#include "core/mutex.h"
 #include "tenure/client.h"
 
 namespace tenure {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "client/service_choice.h"
 #include "client/trouble.h"
 #include "core/lease.h"
-#include "core/mutex.h"
 #include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
 

@@ -9,11 +9,11 @@
 #include <memory>
 #include <string>
 
+#include "base/mutex.h"
 #include "client/client_log.h"
 #include "client/connection.h"
 #include "client/mailbox.h"
 #include "client/observation.h"
-#include "core/mutex.h"
 
 namespace tenure {
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <memory>
 
+#include "base/mutex.h"
 #include "client/connection.h"
-#include "core/mutex.h"
 
 namespace tenure {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/mutex.h"
 #include "client/holder_clock.h"
-#include "core/mutex.h"
 
 namespace tenure {
 namespace {

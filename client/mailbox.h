@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure {
 

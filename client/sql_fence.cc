@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/hex.h"
+#include "base/hex.h"
 
 namespace tenure {
 namespace {

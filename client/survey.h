@@ -11,10 +11,10 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/mutex.h"
 #include "client/client_log.h"
 #include "client/connection.h"
 #include "client/service_choice.h"
-#include "core/mutex.h"
 
 namespace tenure {
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <utility>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "proto/rich_status.h"
 #include "tenure/fence.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "client/mailbox.h"
 #include "client/serial_executor.h"
 #include "core/lease.h"
-#include "core/mutex.h"
 
 namespace tenure {
 

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 # One archive, so that an application links one thing and sees nothing of the rooms within.
 set(rooms
-  tenure_client tenure_sql_fence tenure_core tenure_proto tenure_proto_status tenure_proto_time
+  tenure_client tenure_sql_fence tenure_core tenure_base tenure_proto tenure_proto_status tenure_proto_time
   tenure_rich_error tenure_tls)
 list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(tenure_package STATIC ${objects})

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <limits>
 
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 
 namespace tenure {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace tenure {
 namespace {

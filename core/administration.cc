@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 #include "core/law_steps.h"
 
 namespace tenure::law {

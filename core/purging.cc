@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 
 namespace tenure {
 namespace {

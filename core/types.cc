@@ -1,6 +1,6 @@
 #include "core/types.h"
 
-#include "core/hex.h"
+#include "base/hex.h"
 
 namespace tenure {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 
 namespace tenure {
 namespace {

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "core/types.h"
 
 namespace tenure {

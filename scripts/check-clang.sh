@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Has clang look at the product: whatever is TENURE_GUARDED_BY a mutex is used under its lock only (core/mutex.h), and nothing that .clang-tidy asks for
+# Has clang look at the product: whatever is TENURE_GUARDED_BY a mutex is used under its lock only (base/mutex.h), and nothing that .clang-tidy asks for
 # is found. Reads several files of a folder as one, since most of the time goes into what they include.
 # Usage: scripts/check-clang.sh [--locks]   (after scripts/build.sh tenure_proto tenure_proto_replicas tenure_rich_error grpc_services_proto)
 # --locks: only the locks, which takes a fraction of the time.
@@ -20,7 +20,7 @@ while read -r file; do
   fi
   count=$((count + 1))
   echo "#include \"$PWD/$file\"  // NOLINT" >>"$units/$(printf %03d "$unit").cc"
-done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metrics,proto,server,storage,tls}/'*.cc' \
+done < <(git ls-files -co --exclude-standard -- {base,client,command_line,core,metrics,proto,server,storage,tls}/'*.cc' \
   ':!*_test.cc' | sort)
 
 # The headers of libmariadb, and of the gRPC that scripts/build.sh took; Debian's are found anyhow.

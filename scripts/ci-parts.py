@@ -37,7 +37,7 @@ CLIENTS = [*LANGUAGES, *PLAYERS, "test", "docs"]
 RULES = [
     (r"client/(go|java|python|typescript)/", r"\1 docs"),
     (r"client/examples/", "docs"),
-    (r"core/", [*SERVER, *PLAYERS]),  # the C++ library and the tool are built on it
+    (r"(base|core)/", [*SERVER, *PLAYERS]),  # the C++ library and the tool are built on it
     (r"(storage|server)/", SERVER),
     (r"(proto|client|tests/polyglot)/", [*CLIENTS, "monitoring"]),
     (r"(metrics|helm|tests/(helm|monitoring|alerts|compose)|deploy|compose\.yaml|docs/runbooks)(/|$)", ["chart", "monitoring", "docs", "test"]),

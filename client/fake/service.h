@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "client/fake/elections.h"
 #include "client/test_clock.h"
-#include "core/mutex.h"
 #include "tenure/v1/election.grpc.pb.h"
 
 namespace tenure {

@@ -2,13 +2,13 @@
 #include <optional>
 #include <tl/expected.hpp>
 
+#include "base/text.h"
 #include "client/tool/admin_commands.h"
 #include "client/tool/call.h"
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
 #include "client/tool/output.h"
 #include "client/tool/words.h"
-#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure {
 

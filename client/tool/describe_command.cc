@@ -1,10 +1,10 @@
+#include "base/duration_text.h"
+#include "base/text.h"
 #include "client/tool/admin_commands.h"
 #include "client/tool/call.h"
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
 #include "client/tool/output.h"
-#include "core/duration_text.h"
-#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure {

@@ -1,7 +1,7 @@
 #include "client/tool/election_text.h"
 
+#include "base/duration_text.h"
 #include "client/tool/moments.h"
-#include "core/duration_text.h"
 #include "proto/time.h"
 
 namespace tenure {

@@ -1,11 +1,11 @@
 #include <future>
 
+#include "base/text.h"
 #include "client/follower.h"
 #include "client/tool/commands.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
 #include "client/tool/words.h"
-#include "core/text.h"
 
 namespace tenure {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <iostream>
 
+#include "base/text.h"
 #include "client/connection.h"
 #include "client/tool/exit_code.h"
 #include "command_line/standard_output.h"
-#include "core/text.h"
 
 namespace tenure {
 namespace {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/duration_text.h"
 #include "client/connection.h"
 #include "client/tool/candidate.h"
 #include "client/tool/child_process.h"
@@ -17,7 +18,6 @@
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
 #include "client/tool/words.h"
-#include "core/duration_text.h"
 #include "tenure/elector.h"
 
 namespace tenure {

@@ -2,13 +2,13 @@
 #include <csignal>
 #include <stdexcept>
 
+#include "base/version.h"
 #include "client/endpoints.h"
 #include "client/tool/arguments.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
 #include "command_line/command_line.h"
 #include "core/validation.h"
-#include "core/version.h"
 #include "tls/openssl_at_exit.h"
 
 namespace tenure {

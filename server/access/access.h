@@ -14,8 +14,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/error.h"
-#include "core/mutex.h"
 #include "server/access/policy.h"
 #include "server/access/request_bucket.h"
 #include "server/engine/scheduler.h"

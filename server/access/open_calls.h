@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "base/fair_share.h"
+#include "base/mutex.h"
 #include "core/error.h"
-#include "core/fair_share.h"
-#include "core/mutex.h"
 #include "server/access/access.h"
 
 namespace tenure::access {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/calls/machine.h"
 #include "server/engine/engine.h"
 #include "server/engine/timer.h"

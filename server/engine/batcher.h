@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/engine/answers.h"
 #include "server/engine/scheduler.h"
 

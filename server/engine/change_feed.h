@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/database_clock.h"

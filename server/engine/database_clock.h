@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "core/types.h"
 #include "server/engine/scheduler.h"
 

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/law.h"
-#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"
 #include "server/engine/change_feed.h"

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"

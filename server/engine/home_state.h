@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/error.h"
 #include "core/home_watch.h"
 #include "core/kept_sessions.h"
-#include "core/mutex.h"
 #include "core/own_row.h"
 #include "core/transaction_state.h"
 #include "core/types.h"

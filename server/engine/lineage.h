@@ -11,8 +11,8 @@
 #include <random>
 #include <string>
 
+#include "base/mutex.h"
 #include "core/lineage.h"
-#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/scheduler.h"
 #include "storage/store.h"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure::testing {

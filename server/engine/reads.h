@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/law.h"
-#include "core/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure::engine {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"

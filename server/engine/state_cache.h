@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/lock_set.h"
-#include "core/mutex.h"
 #include "core/transaction_state.h"
 #include "core/types.h"
 #include "storage/law_store.h"

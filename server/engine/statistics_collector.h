@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "metrics/metrics.h"
 #include "storage/operator_store.h"
 

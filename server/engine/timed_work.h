@@ -6,7 +6,7 @@
 #include <optional>
 #include <random>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/change_feed.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "base/mutex.h"
 #include "core/error.h"
-#include "core/mutex.h"
 #include "core/transaction_state.h"
 #include "core/types.h"
 #include "metrics/metrics.h"

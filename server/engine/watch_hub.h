@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <variant>
 
+#include "base/mutex.h"
 #include "core/error.h"
-#include "core/mutex.h"
 #include "core/types.h"
 
 namespace tenure::engine {

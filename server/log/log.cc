@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/invisible.h"
+#include "base/invisible.h"
 
 namespace tenure {
 namespace {

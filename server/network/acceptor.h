@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/network/connections.h"
 #include "server/network/listening.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/fair_share.h"
+#include "base/fair_share.h"
 #include "server/network/listening.h"
 #include "server/network/origin.h"
 

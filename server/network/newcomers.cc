@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure::network {
 namespace {

@@ -1,6 +1,6 @@
 // What peers make a replica hold before it has a request of theirs: handshakes, calls that have
 // sent nothing, and large messages that have not arrived. Nobody knows yet who they are, so each
-// origin has a share of each (core/fair_share.h).
+// origin has a share of each (base/fair_share.h).
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "core/fair_share.h"
+#include "base/fair_share.h"
 #include "server/network/origin.h"
 #include "third_party/grpc/peer_guard.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure::network {
 

@@ -10,11 +10,11 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/duration_text.h"
+#include "base/text.h"
+#include "base/version.h"
 #include "command_line/command_line.h"
-#include "core/duration_text.h"
-#include "core/text.h"
 #include "core/validation.h"
-#include "core/version.h"
 #include "server/engine/scheduler.h"
 #include "server/network/listening.h"
 

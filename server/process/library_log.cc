@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/log/log.h"
 
 namespace tenure::process {

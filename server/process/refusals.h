@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "metrics/metrics.h"
 #include "server/network/connections.h"
 #include "server/network/newcomers.h"

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/version.h"
 #include "command_line/standard_output.h"
-#include "core/version.h"
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine.h"
 #include "server/engine/lineage.h"

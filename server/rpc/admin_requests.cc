@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 #include "core/validation.h"
 #include "server/rpc/convert.h"
 

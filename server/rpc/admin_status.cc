@@ -1,5 +1,5 @@
 // How a replica is, which it says without its database, too.
-#include "core/version.h"
+#include "base/version.h"
 #include "server/rpc/admin_service.h"
 
 namespace tenure::rpc {

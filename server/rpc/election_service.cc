@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/version.h"
 #include "core/validation.h"
-#include "core/version.h"
 #include "server/access/trace.h"
 #include "server/calls/campaign.h"
 #include "server/calls/keep_alive.h"

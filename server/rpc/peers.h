@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/lineage.h"
-#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/scheduler.h"
 #include "server/rpc/shared_settings.h"

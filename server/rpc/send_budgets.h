@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/fair_share.h"
-#include "core/mutex.h"
+#include "base/fair_share.h"
+#include "base/mutex.h"
 #include "server/calls/outbox.h"
 
 namespace tenure::rpc {

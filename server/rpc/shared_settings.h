@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure::rpc {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/wire/server_call.h"
 
 namespace tenure::wire {

@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "core/error.h"
-#include "core/mutex.h"
 #include "server/wire/call_counts.h"
 #include "server/wire/server_call.h"
 

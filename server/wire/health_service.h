@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "grpc/health/v1/health.pb.h"
 #include "server/wire/broadcast.h"
 #include "server/wire/dispatcher.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string_view>
 
-#include "core/fair_share.h"
-#include "core/mutex.h"
+#include "base/fair_share.h"
+#include "base/mutex.h"
 #include "server/network/origin.h"
 
 namespace tenure::wire {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure::wire {
 

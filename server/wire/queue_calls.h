@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/wire/queue.h"
 
 namespace tenure::wire {

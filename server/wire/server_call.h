@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "server/wire/queue_calls.h"
 
 namespace tenure::wire {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace sql {
 class SQLException;

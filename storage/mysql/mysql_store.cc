@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "core/remembered.h"
-#include "core/text.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/migrator.h"
 #include "storage/mysql/mysql_store.h"

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 #include "storage/mysql/connection.h"
 #include "storage/mysql/logins.h"
 #include "storage/store.h"

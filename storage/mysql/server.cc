@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/text.h"
+#include "base/text.h"
 
 namespace tenure::mysql {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <span>
 
-#include "core/hex.h"
+#include "base/hex.h"
 #include "core/limits.h"
 #include "core/remembered.h"
 #include "storage/columns.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <deque>
 
-#include "core/mutex.h"
+#include "base/mutex.h"
 
 namespace tenure::sqlite {
 

@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "core/hex.h"
+#include "base/hex.h"
 #include "storage/schema/migrations.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/contract/admin_fixture.h"

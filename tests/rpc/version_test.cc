@@ -1,7 +1,7 @@
 // Both programs, the metrics and the log name the version of the build.
 #include <gtest/gtest.h>
 
-#include "core/version.h"
+#include "base/version.h"
 #include "tests/rpc/tool.h"
 
 namespace tenure::testing {

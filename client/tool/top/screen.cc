@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
 #include "client/tool/words.h"
 #include "command_line/table.h"
-#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure::top {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "client/tool/words.h"
-#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure::top {

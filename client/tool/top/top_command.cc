@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/mutex.h"
 #include "client/async_call.h"
 #include "client/connection.h"
 #include "client/follower.h"
@@ -19,7 +20,6 @@
 #include "client/tool/top/model.h"
 #include "client/tool/top/screen.h"
 #include "client/tool/top/terminal.h"
-#include "core/mutex.h"
 
 namespace tenure::top {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 
 #include <array>
 #include <charconv>
@@ -11,13 +11,13 @@ namespace {
 using namespace std::chrono_literals;
 
 // The longest suffix that fits is meant: "ms" before "s".
-constexpr std::array<std::pair<std::string_view, Duration>, 4> kUnits = {
+constexpr std::array<std::pair<std::string_view, std::chrono::microseconds>, 4> kUnits = {
     {{"ms", 1ms}, {"s", 1s}, {"m", 1min}, {"h", 1h}}};
 constexpr double kMicrosMax = 1e18;
 
 }  // namespace
 
-std::optional<Duration> ParseDuration(std::string_view text) {
+std::optional<std::chrono::microseconds> ParseDuration(std::string_view text) {
   double number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
@@ -27,14 +27,14 @@ std::optional<Duration> ParseDuration(std::string_view text) {
     if (suffix != name) continue;
     const double micros = std::round(number * static_cast<double>(unit.count()));
     if (std::abs(micros) > kMicrosMax) return std::nullopt;
-    return Duration(static_cast<int64_t>(micros));
+    return std::chrono::microseconds(static_cast<int64_t>(micros));
   }
   return std::nullopt;
 }
 
-std::string DurationText(Duration duration) {
+std::string DurationText(std::chrono::microseconds duration) {
   for (auto unit = kUnits.rbegin(); unit != kUnits.rend(); ++unit) {
-    if (duration.count() % unit->second.count() == 0 && duration != Duration(0)) {
+    if (duration.count() % unit->second.count() == 0 && duration != std::chrono::microseconds(0)) {
       return std::to_string(duration / unit->second) + std::string(unit->first);
     }
   }

@@ -1,4 +1,4 @@
-#include "core/text.h"
+#include "base/text.h"
 
 #include <wchar.h>
 #include <wctype.h>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/invisible.h"
+#include "base/invisible.h"
 
 namespace tenure {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/duration_text.h"
+#include "base/duration_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using Reading = std::pair<std::string, Duration>;
+using Reading = std::pair<std::string, std::chrono::microseconds>;
 
 class ParseDurationTest : public ::testing::TestWithParam<Reading> {};
 
@@ -47,7 +47,7 @@ TEST(ParseDurationTextTest, NoTextIsNoDuration) {
   EXPECT_EQ(ParseDuration(std::string_view()), std::nullopt);
 }
 
-using Writing = std::pair<Duration, std::string>;
+using Writing = std::pair<std::chrono::microseconds, std::string>;
 
 class DurationTextTest : public ::testing::TestWithParam<Writing> {};
 

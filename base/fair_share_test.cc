@@ -1,4 +1,4 @@
-#include "core/fair_share.h"
+#include "base/fair_share.h"
 
 #include <gtest/gtest.h>
 
