@@ -5,8 +5,8 @@ include(CMakePackageConfigHelpers)
 
 # One archive, so that an application links one thing and sees nothing of the rooms within.
 set(rooms
-  tenure_client tenure_sql_fence tenure_core tenure_base tenure_proto tenure_proto_status tenure_proto_time
-  tenure_rich_error tenure_tls)
+  tenure_client tenure_client_machine tenure_call_fence tenure_sql_fence tenure_core tenure_base tenure_proto
+  tenure_proto_status tenure_proto_time tenure_rich_error tenure_tls)
 list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(tenure_package STATIC ${objects})
 set_target_properties(tenure_package PROPERTIES
@@ -35,7 +35,7 @@ add_dependencies(tenure_package tenure_testing_package)
 install(TARGETS tenured COMPONENT server)
 install(TARGETS tenure COMPONENT cli)
 install(TARGETS tenure_package tenure_testing_package EXPORT tenure COMPONENT dev)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/tenure/ ${CMAKE_BINARY_DIR}/proto/tenure/v1
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/cpp/tenure/ ${CMAKE_BINARY_DIR}/proto/tenure/v1
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure COMPONENT dev
   FILES_MATCHING PATTERN "*.h")
 

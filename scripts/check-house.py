@@ -27,11 +27,15 @@ ROOMS = {
     "server/wire": ["base", "core", "metrics", "proto", "server/network"],
     "server/rpc": ["base", "core", "metrics", "proto", "server/access", "server/calls", "server/engine", "server/log", "server/wire", "storage"],
     "server/process": ["base", "command_line", "core", "metrics", "third_party/grpc", "server/access", "server/engine", "server/log", "server/network", "server/rpc", "server/wire", "storage", "tls"],
-    "client": ["base", "core", "proto", "tls"],
-    "client/tool": ["base", "client", "command_line", "core", "proto", "tls"],
+    "client/cpp/tenure": [],
+    "client/cpp/machine": ["base", "core", "proto"],
+    "client/cpp/fence": ["base", "client/cpp/tenure", "core", "proto"],
+    "client/cpp/io": ["base", "client/cpp/machine", "client/cpp/tenure", "core", "proto", "tls"],
+    "client/cpp/fake": ["base", "client/cpp/io", "client/cpp/machine", "client/cpp/tenure", "core", "proto"],
+    "client/tool": ["base", "client/cpp/io", "client/cpp/machine", "client/cpp/tenure", "command_line", "core", "proto", "tls"],
     "bench/report": ["command_line"],
     "bench/systems": ["bench/report", "tests/support"],
-    "bench/works": ["bench/report", "bench/systems", "client", "tests/support"],
+    "bench/works": ["bench/report", "bench/systems", "client/cpp/io", "client/cpp/machine", "client/cpp/tenure", "tests/support"],
     "bench/commands": ["bench/report", "bench/systems", "bench/works"],
     "tests": None,  # any
     "third_party/grpc": [],
@@ -43,7 +47,7 @@ GENERATED = ".pb.h"
 # Maximum lines of a file of the product; tests are tables, and may be longer.
 LINES_MAX = 400
 LONGER = {
-    "client/client_session.cc": "one machine, whose events are told in one place",
+    "client/cpp/machine/client_session.cc": "one machine, whose events are told in one place",
     "core/law.cc": "the law of candidates: one function for each command",
     "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
 }
@@ -72,7 +76,7 @@ def check_includes(path, text, wrong):
     for include in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE):
         if include.endswith(GENERATED):
             continue
-        other = "client" if include.startswith("tenure/") else room_of(include)
+        other = "client/cpp/tenure" if include.startswith("tenure/") else room_of(include)
         if other == room or other in ROOMS[room]:
             continue
         # A test may also use the tests' support, and rooms within its own.

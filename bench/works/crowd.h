@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/systems/system.h"
-#include "client/mailbox.h"
+#include "client/cpp/io/mailbox.h"
 
 namespace tenure::bench {
 

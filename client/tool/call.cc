@@ -4,7 +4,8 @@
 #include <map>
 #include <thread>
 
-#include "client/diagnosis.h"
+#include "client/cpp/io/diagnosis.h"
+#include "client/cpp/machine/call_error.h"
 #include "client/tool/troubles.h"
 
 namespace tenure {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "client/connection.h"
+#include "client/cpp/io/connection.h"
 
 namespace tenure {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "client/connection.h"
+#include "client/cpp/machine/call_error.h"
 #include "client/tool/candidate.h"
 #include "client/tool/commands.h"
 #include "client/tool/exit_code.h"

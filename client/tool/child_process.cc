@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "client/holder_clock.h"
+#include "client/cpp/io/holder_clock.h"
 
 namespace tenure {
 namespace {

@@ -1,6 +1,6 @@
 #include "client/tool/exit_code.h"
 
-#include "client/connection.h"
+#include "client/cpp/machine/call_error.h"
 #include "command_line/command_line.h"
 
 namespace tenure {

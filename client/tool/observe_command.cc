@@ -1,7 +1,7 @@
 #include <future>
 
 #include "base/text.h"
-#include "client/follower.h"
+#include "client/cpp/io/follower.h"
 #include "client/tool/commands.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"

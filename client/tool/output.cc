@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "base/text.h"
-#include "client/connection.h"
+#include "client/cpp/machine/call_error.h"
 #include "client/tool/exit_code.h"
 #include "command_line/standard_output.h"
 

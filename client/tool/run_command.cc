@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/duration_text.h"
-#include "client/connection.h"
+#include "client/cpp/machine/call_error.h"
 #include "client/tool/candidate.h"
 #include "client/tool/child_process.h"
 #include "client/tool/commands.h"

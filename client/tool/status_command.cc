@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "client/connection.h"
-#include "client/diagnosis.h"
-#include "client/endpoints.h"
+#include "client/cpp/io/connection.h"
+#include "client/cpp/io/diagnosis.h"
+#include "client/cpp/machine/endpoints.h"
 #include "client/tool/admin_commands.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"

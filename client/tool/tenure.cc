@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "base/version.h"
-#include "client/endpoints.h"
+#include "client/cpp/machine/endpoints.h"
 #include "client/tool/arguments.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"

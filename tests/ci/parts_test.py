@@ -41,7 +41,7 @@ class PartsTest(unittest.TestCase):
             self.assertIn("bad-days ROUNDS=1 LANGUAGES='cpp run'", targets(path))
 
     def test_a_change_of_the_contract_the_machines_or_the_vectors_makes_every_library(self):
-        for path in ("proto/tenure/v1/election.proto", "client/seat.cc", "tests/polyglot/vectors/seat.txt"):
+        for path in ("proto/tenure/v1/election.proto", "client/cpp/machine/seat.cc", "tests/polyglot/vectors/seat.txt"):
             self.assertIn("test-clients LANGUAGES='go java python typescript'", targets(path))
             self.assertIn("bad-days ROUNDS=1 LANGUAGES='cpp go java python run typescript'", targets(path))
 

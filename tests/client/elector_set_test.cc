@@ -1,7 +1,7 @@
 // Electors that lead several elections together, and clients that are closed.
 #include <stdexcept>
 
-#include "client/connection.h"
+#include "client/cpp/io/connection.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/administration.h"
 

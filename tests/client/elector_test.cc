@@ -2,7 +2,7 @@
 #include <future>
 #include <stdexcept>
 
-#include "client/connection.h"
+#include "client/cpp/io/connection.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/administration.h"
 #include "tests/support/relay.h"

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "client/keep_alive_stream.h"
-#include "client/mailbox.h"
+#include "client/cpp/io/keep_alive_stream.h"
+#include "client/cpp/io/mailbox.h"
 
 namespace tenure::testing {
 namespace {

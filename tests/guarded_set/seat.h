@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "client/connection.h"
+#include "client/cpp/io/connection.h"
 #include "core/lease.h"
 
 namespace tenure::testing {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <thread>
 
-#include "client/connection.h"
+#include "client/cpp/io/connection.h"
 #include "tenure/credentials.h"
 #include "tests/rpc/service_fixture.h"
 #include "tests/support/certificates.h"

@@ -1,4 +1,4 @@
-// The C++ side of docs/fencing.md (client/tenure/sql_fence.h), against two replicas and the
+// The C++ side of docs/fencing.md (client/cpp/tenure/sql_fence.h), against two replicas and the
 // database that they keep their tables in: the example of that page, and what the database says.
 #include <cppconn/connection.h>
 #include <cppconn/driver.h>

@@ -9,10 +9,11 @@
 #include <variant>
 
 #include "base/mutex.h"
-#include "client/async_call.h"
-#include "client/connection.h"
-#include "client/follower.h"
-#include "client/mailbox.h"
+#include "client/cpp/io/async_call.h"
+#include "client/cpp/io/connection.h"
+#include "client/cpp/io/follower.h"
+#include "client/cpp/io/mailbox.h"
+#include "client/cpp/machine/call_error.h"
 #include "client/tool/admin_commands.h"
 #include "client/tool/moments.h"
 #include "client/tool/output.h"

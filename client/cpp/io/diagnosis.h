@@ -1,0 +1,19 @@
+// Finds out more about an endpoint that cannot be used, where gRPC does not say enough.
+#pragma once
+
+#include <grpcpp/security/credentials.h>
+
+#include <memory>
+#include <string>
+
+#include "client/cpp/machine/trouble.h"
+
+namespace tenure {
+
+// What is wrong with it, without the endpoint: the trouble's own text, or more. Opens connections
+// of its own. Blocks for about a second at most.
+[[nodiscard]] std::string Diagnose(const std::string& endpoint,
+                                   const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                                   const Trouble& trouble);
+
+}  // namespace tenure

@@ -1,0 +1,74 @@
+// The clock of clients under test: it moves only when it is set. tenure/testing.h has what sets it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "client/cpp/io/mailbox.h"
+#include "client/cpp/io/serial_executor.h"
+#include "core/lease.h"
+
+namespace tenure {
+
+// Thread-safe.
+class TestClock {
+ public:
+  // What a client does at this time of the clock.
+  struct Rest {
+    Lease::Time wake = Lease::Time::max();  // when it has something to do next
+    bool awaits_answer = false;
+    std::string session_id = {};  // empty: it has none
+    bool streams = false;         // it renews this session on a stream
+    size_t heard = 0;             // messages of that stream
+  };
+  // A client that goes by the clock. If it has ended, it breaks its promise.
+  struct Member {
+    // When it has done all that is due.
+    std::function<void(std::shared_ptr<std::promise<Rest>>)> rest;
+    // When the callbacks that are due have returned.
+    std::function<void(std::shared_ptr<std::promise<bool>>)> callbacks;
+  };
+
+  [[nodiscard]] Lease::Time Now() const noexcept { return now_; }
+  void Set(Lease::Time now) noexcept { now_ = now; }
+  // For a client's random numbers: the same in each run, and another one for each client.
+  [[nodiscard]] uint64_t NextSeed() noexcept { return ++last_seed_; }
+
+  // A client that carries out each input, with what follows from it, before it takes the next one.
+  // `rest` is for its thread.
+  template <typename Input>
+  void Join(const std::shared_ptr<Mailbox<Input>>& inputs, SerialExecutor& callbacks,
+            std::function<Rest()> rest) {
+    Member member{.rest =
+                      [inputs, rest = std::move(rest)](auto answer) {
+                        inputs->Put([](auto&&...) {});  // whatever is due follows from this
+                        inputs->Put([rest, answer](auto&&...) { answer->set_value(rest()); });
+                      },
+                  .callbacks =
+                      [inputs, &callbacks](auto answer) {
+                        inputs->Put([&callbacks, answer](auto&&...) {
+                          callbacks.Run([answer] { answer->set_value(true); });
+                        });
+                      }};
+    const MutexLock lock(mutex_);
+    members_.push_back(std::move(member));
+  }
+  [[nodiscard]] std::vector<Member> members() const {
+    const MutexLock lock(mutex_);
+    return members_;
+  }
+
+ private:
+  std::atomic<Lease::Time> now_ = Lease::Time(std::chrono::hours(1));
+  std::atomic<uint64_t> last_seed_ = 0;
+  mutable Mutex mutex_;
+  std::vector<Member> members_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure
