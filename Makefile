@@ -131,8 +131,8 @@ chaos-mistakes: ## Plant mistakes in tenured, and let chaos see each within SECO
 	@scripts/build.sh --with test chaos
 	@scripts/chaos-mistakes.sh --seconds $(or $(SECONDS),120)
 
-mutants: ## Plant MOST=40 mistakes in each of FILES=core/law.cc, and say which ones no test notices (SEED=7)
-	@scripts/mutants.sh --most $(or $(MOST),40) --seed $(or $(SEED),1) $(or $(FILES),core/law.cc)
+mutants: ## Plant MOST=40 mistakes in each of FILES=core/law/law.cc, and say which ones no test notices (SEED=7)
+	@scripts/mutants.sh --most $(or $(MOST),40) --seed $(or $(SEED),1) $(or $(FILES),core/law/law.cc)
 
 test-sanitizers: ## Build and test under the address, undefined-behaviour and thread sanitizers (SANITIZER=tsan: only that)
 	@scripts/test-sanitizers.sh $(SANITIZER)

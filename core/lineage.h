@@ -81,7 +81,8 @@ struct HistoryMemory {
   std::string session_key = {};  // of the database; empty: not known
   // Keys that it had earlier in this replica's life. It was wiped since; a backup may restore one.
   std::set<std::string> former_keys = {};
-  // The replica's row in the table of homes is older than what it wrote there (core/own_row.h).
+  // The replica's row in the table of homes is older than what it wrote there
+  // (core/homes/own_row.h).
   bool home_went_back = false;
   // Whether another replica has beaten on the server that answers now: it lived through the change
   // of servers, and would have noticed a loss. Nothing: not known yet.

@@ -96,7 +96,7 @@ struct Session {
   DbTime ended_at = {};  // zero while it lives
   DbTime opened_at = {};
   // Adaptive leases: what the candidate asked for, and when the row got its lease. The home may
-  // have shortened it since (core/adaptive_lease.h).
+  // have shortened it since (core/law/adaptive_lease.h).
   Duration lease_ttl_asked{0};
   DbTime lease_ttl_since = {};
   std::string identity = {};  // that opened it, by the server's policy; empty without one

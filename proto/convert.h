@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "core/types.h"
 #include "proto/time.h"
 #include "tenure/v1/election.pb.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/lock_set.h"
-#include "core/transaction_state.h"
+#include "core/law/lock_set.h"
+#include "core/law/transaction_state.h"
 #include "storage/store.h"
 
 namespace tenure {

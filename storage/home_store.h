@@ -1,5 +1,5 @@
-// What the homes of sessions ask of a database: core/own_row.h, core/kept_sessions.h and
-// core/home_watch.h say what it is for.
+// What the homes of sessions ask of a database: core/homes/own_row.h, core/homes/kept_sessions.h
+// and core/homes/home_watch.h say what it is for.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/home_row.h"
+#include "core/homes/home_row.h"
 #include "core/types.h"
 #include "storage/law_store.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/law/lock_set.h"
+#include "core/law/transaction_state.h"
 #include "core/lineage.h"
-#include "core/lock_set.h"
-#include "core/transaction_state.h"
 #include "core/types.h"
 #include "storage/read_store.h"
 
@@ -39,8 +39,8 @@ struct CommitRules {
   // Given: nothing is committed unless this is true when it is.
   std::optional<HomeWitness> witness = {};
   // Given: a state that is remembered, with all that is to be locked. The transaction is decided
-  // from it first, and saved on condition that it still holds (core/remembered.h), which costs one
-  // message. If that does not succeed, it is decided from what is locked.
+  // from it first, and saved on condition that it still holds (core/law/remembered.h), which costs
+  // one message. If that does not succeed, it is decided from what is locked.
   const TransactionState* remembered = nullptr;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/law_testing.h"
+#include "core/law/law_testing.h"
 
 namespace tenure::testing {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/home_row.h"
+#include "core/homes/home_row.h"
 #include "core/lineage.h"
 #include "core/types.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/law_testing.h"
+#include "core/law/law_testing.h"
 #include "core/limits.h"
 
 namespace tenure::testing {

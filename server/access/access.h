@@ -18,7 +18,7 @@
 #include "core/error.h"
 #include "server/access/policy.h"
 #include "server/access/request_bucket.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/work/scheduler.h"
 
 namespace tenure::access {
 

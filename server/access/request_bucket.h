@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "server/engine/scheduler.h"
+#include "server/engine/work/scheduler.h"
 
 namespace tenure::access {
 

@@ -14,7 +14,7 @@
 #include "base/mutex.h"
 #include "server/calls/machine.h"
 #include "server/engine/engine.h"
-#include "server/engine/timer.h"
+#include "server/engine/work/timer.h"
 
 namespace tenure::calls {
 

@@ -1,6 +1,6 @@
 // How the tests of machines speak: what a machine answers, in a few words for each effect.
 //
-// Names stand for candidates and sessions as in core/law_testing.h.
+// Names stand for candidates and sessions as in core/law/law_testing.h.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/law_testing.h"
+#include "core/law/law_testing.h"
 #include "server/calls/campaign.h"
 #include "server/calls/keep_alive.h"
 #include "server/calls/observe.h"

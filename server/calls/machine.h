@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/law.h"
+#include "core/law/law.h"
 #include "core/types.h"
 #include "server/engine/engine.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/work/scheduler.h"
 
 namespace tenure::calls {
 

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "core/limits.h"
 #include "metrics/metrics.h"
-#include "server/engine/answers.h"
-#include "server/engine/batcher.h"
-#include "server/engine/busy_rows.h"
-#include "server/engine/publisher.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/feed/publisher.h"
 #include "server/engine/transactions.h"
+#include "server/engine/work/answers.h"
+#include "server/engine/work/batcher.h"
+#include "server/engine/work/busy_rows.h"
+#include "server/engine/work/scheduler.h"
 
 namespace tenure::engine {
 

@@ -2,7 +2,7 @@
 // only when told; watchers that write down what they are told; and answers that can be waited for
 // without waiting.
 //
-// Names stand for candidates and sessions as in core/law_testing.h.
+// Names stand for candidates and sessions as in core/law/law_testing.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/law_testing.h"
+#include "core/law/law_testing.h"
 #include "metrics/metrics.h"
 #include "server/engine/engine.h"
-#include "server/engine/manual_scheduler.h"
+#include "server/engine/work/manual_scheduler.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/support/faulty_store.h"
 

@@ -10,10 +10,10 @@
 
 #include "base/mutex.h"
 #include "metrics/metrics.h"
-#include "server/engine/answers.h"
-#include "server/engine/database_clock.h"
-#include "server/engine/home_state.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/home/home_state.h"
+#include "server/engine/work/answers.h"
+#include "server/engine/work/database_clock.h"
+#include "server/engine/work/scheduler.h"
 #include "storage/store.h"
 
 namespace tenure::engine {

@@ -4,8 +4,8 @@
 
 #include "core/types.h"
 #include "metrics/metrics.h"
-#include "server/engine/scheduler.h"
 #include "server/engine/statistics_collector.h"
+#include "server/engine/work/scheduler.h"
 #include "storage/store.h"
 
 namespace tenure::engine {

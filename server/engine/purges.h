@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/purging.h"
-#include "server/engine/answers.h"
-#include "server/engine/batcher.h"
-#include "server/engine/publisher.h"
-#include "server/engine/scheduler.h"
+#include "core/law/purging.h"
+#include "server/engine/feed/publisher.h"
 #include "server/engine/transactions.h"
+#include "server/engine/work/answers.h"
+#include "server/engine/work/batcher.h"
+#include "server/engine/work/scheduler.h"
 #include "storage/read_store.h"
 
 namespace tenure::engine {

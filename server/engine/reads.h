@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "core/law.h"
+#include "core/law/law.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
-#include "server/engine/answers.h"
-#include "server/engine/batcher.h"
-#include "server/engine/home_state.h"
-#include "server/engine/lineage.h"
-#include "server/engine/scheduler.h"
-#include "server/engine/state_cache.h"
+#include "server/engine/feed/state_cache.h"
+#include "server/engine/history/lineage.h"
+#include "server/engine/home/home_state.h"
 #include "server/engine/transactions.h"
+#include "server/engine/work/answers.h"
+#include "server/engine/work/batcher.h"
+#include "server/engine/work/scheduler.h"
 #include "storage/operator_store.h"
 
 namespace tenure::engine {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/law.h"
-#include "server/engine/transaction_metrics.h"
+#include "core/law/law.h"
+#include "server/engine/feed/transaction_metrics.h"
 
 namespace tenure::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-#include "core/law.h"
+#include "core/law/law.h"
 
 namespace tenure::engine {
 namespace {

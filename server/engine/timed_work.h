@@ -9,11 +9,11 @@
 #include "base/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
-#include "server/engine/change_feed.h"
 #include "server/engine/commands.h"
-#include "server/engine/database_clock.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/feed/change_feed.h"
 #include "server/engine/session_endings.h"
+#include "server/engine/work/database_clock.h"
+#include "server/engine/work/scheduler.h"
 #include "storage/law_store.h"
 
 namespace tenure::engine {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "server/engine/answers.h"
+#include "server/engine/work/answers.h"
 #include "server/log/log.h"
 
 namespace tenure::engine {

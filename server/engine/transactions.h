@@ -9,14 +9,14 @@
 
 #include "base/mutex.h"
 #include "core/error.h"
-#include "core/transaction_state.h"
+#include "core/law/transaction_state.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
-#include "server/engine/database_clock.h"
-#include "server/engine/home_state.h"
-#include "server/engine/lineage.h"
-#include "server/engine/scheduler.h"
-#include "server/engine/state_cache.h"
+#include "server/engine/feed/state_cache.h"
+#include "server/engine/history/lineage.h"
+#include "server/engine/home/home_state.h"
+#include "server/engine/work/database_clock.h"
+#include "server/engine/work/scheduler.h"
 #include "storage/law_store.h"
 
 namespace tenure::engine {

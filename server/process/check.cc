@@ -8,7 +8,7 @@
 
 #include "server/access/access.h"
 #include "server/access/tls.h"
-#include "server/engine/service_id.h"
+#include "server/engine/history/service_id.h"
 #include "storage/open_store.h"
 #include "storage/schema/foreign_tables.h"
 

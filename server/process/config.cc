@@ -15,7 +15,7 @@
 #include "base/version.h"
 #include "command_line/command_line.h"
 #include "core/validation.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/work/scheduler.h"
 #include "server/network/listening.h"
 
 namespace tenure::process {

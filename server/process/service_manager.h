@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "server/engine/scheduler.h"
+#include "server/engine/work/scheduler.h"
 
 namespace tenure::process {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/law.h"
+#include "core/law/law.h"
 #include "server/engine/purges.h"
 #include "tenure/v1/admin.pb.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/law.h"
+#include "core/law/law.h"
 #include "core/limits.h"
 #include "tenure/v1/election.pb.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/law_testing.h"
+#include "core/law/law_testing.h"
 
 namespace tenure::rpc {
 namespace {

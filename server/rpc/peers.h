@@ -16,7 +16,7 @@
 #include "base/mutex.h"
 #include "core/lineage.h"
 #include "metrics/metrics.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/work/scheduler.h"
 #include "server/rpc/shared_settings.h"
 #include "server/wire/queue.h"
 #include "storage/store.h"

@@ -10,8 +10,8 @@
 #include "core/error.h"
 #include "proto/status.h"
 #include "server/calls/machine.h"
-#include "server/engine/scheduler.h"
-#include "server/engine/timer.h"
+#include "server/engine/work/scheduler.h"
+#include "server/engine/work/timer.h"
 #include "server/wire/dispatcher.h"
 
 namespace tenure::rpc {

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "core/transaction_state.h"
+#include "core/law/transaction_state.h"
 #include "storage/mysql/pool.h"
 #include "storage/store.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "core/remembered.h"
+#include "core/law/remembered.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/migrator.h"
 #include "storage/mysql/mysql_store.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/transaction_state.h"
+#include "core/law/transaction_state.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/pool.h"
 #include "storage/store.h"

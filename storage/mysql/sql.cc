@@ -10,8 +10,8 @@
 #include <span>
 
 #include "base/hex.h"
+#include "core/law/remembered.h"
 #include "core/limits.h"
-#include "core/remembered.h"
 #include "storage/columns.h"
 
 namespace tenure::mysql::query {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/transaction_state.h"
+#include "core/law/transaction_state.h"
 #include "core/types.h"
 #include "storage/changes.h"
 #include "storage/mysql/server.h"
@@ -85,8 +85,8 @@ struct Head {
 // Rows: ToPast.
 [[nodiscard]] std::string Pasts(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
-// Of what is remembered (core/remembered.h): locks it, and fails with kStale unless all of it still
-// holds, and nobody else has locked it. Where each election needs one session, both are one
+// Of what is remembered (core/law/remembered.h): locks it, and fails with kStale unless all of it
+// still holds, and nobody else has locked it. Where each election needs one session, both are one
 // statement.
 // REQUIRES: plain elections.
 inline constexpr int kStale = 1690;  // "BIGINT UNSIGNED value is out of range"

@@ -341,8 +341,8 @@ constexpr const char* kHomes[] = {
        ) ENGINE = InnoDB)",
 };
 
-// Sessions live in homes alone: no clock judges them (core/kept_sessions.h). ended_at: 0 while a
-// session lives. homes.peer and homes.address: how other replicas reach this one.
+// Sessions live in homes alone: no clock judges them (core/homes/kept_sessions.h). ended_at: 0
+// while a session lives. homes.peer and homes.address: how other replicas reach this one.
 //
 // lease_left_ms of the views: the lease, while the session's home lives; once it is dead, what is
 // left of it. A session of 0.1 has no home until its client renews it.

@@ -1,7 +1,7 @@
 // Loads what a transaction is decided by.
 #pragma once
 
-#include "core/transaction_state.h"
+#include "core/law/transaction_state.h"
 #include "storage/sqlite/connection.h"
 #include "storage/store.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/transaction_state.h"
+#include "core/law/transaction_state.h"
 #include "storage/sqlite/connection.h"
 #include "storage/store.h"
 

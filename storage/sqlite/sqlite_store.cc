@@ -9,7 +9,7 @@
 #include <memory>
 #include <system_error>
 
-#include "core/remembered.h"
+#include "core/law/remembered.h"
 #include "storage/rows.h"
 #include "storage/schema/foreign_tables.h"
 #include "storage/schema/migrations.h"

@@ -28,7 +28,7 @@ class PartsTest(unittest.TestCase):
         )
 
     def test_a_change_of_the_server_makes_no_library(self):
-        for path in ("core/law.cc", "storage/mysql/pool.cc", "server/engine/engine.cc"):
+        for path in ("core/law/law.cc", "storage/mysql/pool.cc", "server/engine/engine.cc"):
             made = targets(path)
             self.assertIn("test-engines", made)
             self.assertIn("test-clusters FAILOVERS=0", made)
@@ -37,7 +37,7 @@ class PartsTest(unittest.TestCase):
             self.assertFalse([part for part in made if part.startswith("test-clients")])
 
     def test_a_change_of_the_law_lives_through_bad_days_with_the_programs_that_are_built_on_it(self):
-        for path in ("core/lease.h", "core/law.cc"):
+        for path in ("core/lease.h", "core/law/law.cc"):
             self.assertIn("bad-days ROUNDS=1 LANGUAGES='cpp run'", targets(path))
 
     def test_a_change_of_the_contract_the_machines_or_the_vectors_makes_every_library(self):
@@ -98,7 +98,7 @@ class ChangedTest(unittest.TestCase):
         self.assertEqual(self.run_script(), EVERYTHING)
 
     def test_only_what_changed_since_the_commit_that_passed_counts(self):
-        self.write("core/law.cc")
+        self.write("core/law/law.cc")
         self.commit("before")
         self.run_script("passed")
         self.write("client/go/elector.go")
@@ -113,7 +113,7 @@ class ChangedTest(unittest.TestCase):
         self.assertEqual(self.run_script("all"), EVERYTHING)
 
     def test_a_commit_that_is_not_in_the_history_is_not_compared_with(self):
-        self.write("core/law.cc")
+        self.write("core/law/law.cc")
         self.commit("left out")
         self.run_script("passed")
         self.git("reset", "--quiet", "--hard", "HEAD~")
@@ -121,7 +121,7 @@ class ChangedTest(unittest.TestCase):
         self.assertEqual(self.run_script(), EVERYTHING)
 
     def test_what_is_not_committed_is_not_recorded_as_passed(self):
-        self.write("core/law.cc")
+        self.write("core/law/law.cc")
         self.run_script("passed")
 
         self.assertEqual(self.run_script(), EVERYTHING)

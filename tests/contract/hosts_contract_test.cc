@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "storage/mysql/mysql_store.h"
 #include "storage/open_store.h"
 #include "tests/support/database_server.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <future>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "storage/mysql/connection.h"
 #include "storage/mysql/login_gate.h"
 #include "storage/mysql/logins.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/purging.h"
-#include "core/remembered.h"
+#include "core/law/purging.h"
+#include "core/law/remembered.h"
 #include "tests/contract/gate.h"
 #include "tests/contract/store_contract.h"
 #include "tests/support/sql_relay.h"

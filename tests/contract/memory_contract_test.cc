@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/law/remembered.h"
 #include "core/limits.h"
-#include "core/remembered.h"
 #include "tests/contract/gate.h"
 #include "tests/contract/store_contract.h"
 

@@ -1,6 +1,6 @@
 // Purges, held against every store: what is removed, what is kept, and that the numbers of an
 // election go on when its name is used again.
-#include "core/purging.h"
+#include "core/law/purging.h"
 
 #include <atomic>
 #include <map>

@@ -8,7 +8,7 @@
 #include <future>
 #include <random>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "storage/mysql/connection.h"
 #include "storage/open_store.h"
 #include "tests/contract/raw_sql.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <functional>
 
-#include "core/law_testing.h"
+#include "core/law/law_testing.h"
 #include "tests/contract/store_contract.h"
 
 namespace tenure::testing {

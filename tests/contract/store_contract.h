@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "storage/open_store.h"
 #include "tests/contract/server.h"
 

@@ -1,6 +1,6 @@
 // The law, under any script of what candidates, operators and time may do. The witness of
-// core/law_witness_testing.h keeps books of its own, and compares them with the law's after each
-// step; besides, each answer must be true, and each command must be one that may be repeated.
+// core/law/law_witness_testing.h keeps books of its own, and compares them with the law's after
+// each step; besides, each answer must be true, and each command must be one that may be repeated.
 //
 // A line of the input is a step: a verb, a candidate (a to f), one of its sessions (0 to 9), and
 // what makes it special. For instance, `ca1+` is: candidate a campaigns with its session 1, with
@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/law_head_testing.h"
-#include "core/law_testing.h"
-#include "core/law_witness_testing.h"
+#include "core/law/law_head_testing.h"
+#include "core/law/law_testing.h"
+#include "core/law/law_witness_testing.h"
 #include "tests/fuzz/require.h"
 
 namespace tenure::testing {

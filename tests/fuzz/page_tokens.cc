@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "server/rpc/admin_requests.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/fuzz/require.h"

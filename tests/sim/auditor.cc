@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/own_row.h"
-#include "core/remembered.h"
+#include "core/homes/own_row.h"
+#include "core/law/remembered.h"
 #include "tests/sim/values.h"
 
 namespace tenure::sim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "tests/sim/world.h"
 
 namespace tenure::sim {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "server/engine/manual_scheduler.h"
-#include "server/engine/scheduler.h"
+#include "server/engine/work/manual_scheduler.h"
+#include "server/engine/work/scheduler.h"
 #include "tests/sim/stores.h"
 
 namespace tenure::sim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/remembered.h"
+#include "core/law/remembered.h"
 #include "tests/sim/auditor.h"
 
 namespace tenure::sim {

@@ -19,9 +19,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/law.h"
+#include "core/law/law.h"
 #include "core/types.h"
-#include "server/engine/manual_scheduler.h"
+#include "server/engine/work/manual_scheduler.h"
 #include "storage/store.h"
 #include "tests/sim/mutation.h"
 #include "tests/sim/plan.h"

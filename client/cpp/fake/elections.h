@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/kept_sessions.h"
-#include "core/law.h"
+#include "core/homes/kept_sessions.h"
+#include "core/law/law.h"
 
 namespace tenure {
 

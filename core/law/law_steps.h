@@ -1,0 +1,84 @@
+// The steps that the law's commands are made of. Private to core: `core/law/law.h` is the way in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/law/law.h"
+#include "core/law/transaction_state.h"
+
+namespace tenure::law {
+
+// Sessions.
+
+// If it is kept elsewhere, its home learns of that by a departure.
+void End(TransactionState& transaction, Session& session, Cause cause);
+// Its home ends it, or is dead.
+void EndAtHome(TransactionState& transaction, Session& session, Cause cause);
+[[nodiscard]] Session* Find(TransactionState& transaction, const SessionId& id);
+// One that the caller may use. Errors: kSessionNotFound; kSessionEnded, if it has to be alive.
+[[nodiscard]] Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
+                                          const Principal& principal);
+[[nodiscard]] Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
+                                         const Principal& principal);
+
+// Queues.
+
+using Place = std::vector<Candidacy>::iterator;
+[[nodiscard]] Place InQueue(ElectionState& state, const SessionId& id);
+void RemoveFromQueue(TransactionState& transaction, ElectionState& state, Place place);
+void InsertInQueue(ElectionState& state, Candidacy candidacy);
+// Whether a session of this candidate that is alive waits here.
+[[nodiscard]] bool Stands(TransactionState& transaction, const ElectionState& state,
+                          const std::string& candidate);
+
+// Seats.
+
+[[nodiscard]] bool Leads(const ElectionState& state, const SessionId& id);
+// An appointment binds while its candidate stands, or the seat is reserved for it.
+[[nodiscard]] bool Binds(TransactionState& transaction, const ElectionState& state);
+// Whether this candidate could get the seat now if the seat were vacant and nobody else waited.
+[[nodiscard]] bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
+                            const std::string& candidate, int32_t priority);
+void Record(TransactionState& transaction, Election& election, EventType type,
+            Cause cause = Cause::kNone);
+void Grant(TransactionState& transaction, ElectionState& state, Place place);
+// Gives a vacant seat to the next candidate, if one may have it now.
+void Promote(TransactionState& transaction, ElectionState& state);
+// Ends the term. Nobody is granted the next one before `reopens_at`.
+void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, DbTime reopens_at);
+// Ends the term, and passes the seat on as soon as the election's settings allow.
+void Vacate(TransactionState& transaction, ElectionState& state, Cause cause);
+// Ends the term of a leader whose session is over, and fills a vacant seat.
+void ReconcileElection(TransactionState& transaction, ElectionState& state);
+// 1 if creating this election counts against the caller's quota, else 0.
+[[nodiscard]] uint64_t Creates(const ElectionState& state, const Principal& principal);
+// The election exists from now on.
+void BringIntoBeing(ElectionState& state, const Principal& principal);
+
+// The caller takes on this much more. Error: kLimitReached, and then it takes on nothing.
+[[nodiscard]] Result<void> TakeOn(TransactionState& transaction, const Principal& principal,
+                                  const Usage& more);
+
+// Errors.
+
+[[nodiscard]] tl::unexpected<Error> UnknownElection(const Election& election);
+[[nodiscard]] tl::unexpected<Error> StaleTerm(const Election& election, std::string message);
+
+// The commands of operators: administration.cc. REQUIRES: what `Apply` requires, and that the
+// election is in line.
+
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Appoint& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Depose& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Pause& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Configure& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Delete& command);
+
+}  // namespace tenure::law

@@ -1,0 +1,48 @@
+// What follows a commit: it is counted and logged, watchers are notified, and the work that it
+// leaves is started.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/feed/change_feed.h"
+#include "server/engine/feed/watch_hub.h"
+#include "server/engine/history/lineage.h"
+#include "storage/store.h"
+
+namespace tenure::engine {
+
+// The work that a transaction leaves. Each function starts it, and does not wait.
+struct Remainders {
+  // The seats and places of sessions that have ended.
+  std::function<void(const std::vector<SessionId>&)> settle;
+  // An election whose next leader could not be decided.
+  std::function<void(const ElectionName&)> reconcile;
+  // After this time elections will be ready for a grant.
+  std::function<void(Duration)> wake;
+  // Announces the commit to other replicas. May be empty.
+  std::function<void(PartitionOffset)> spread;
+};
+
+// Thread-safe. The constructor's arguments must outlive it.
+class Publisher {
+ public:
+  Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFeed& feed,
+            Remainders remainders);
+
+  // `traces` has, for each event, the trace of the call that caused it; missing entries mean none.
+  // Call it before the next transaction of the same queue begins: its offsets follow.
+  void Publish(const Committed& committed, const std::vector<std::string>& traces = {});
+
+ private:
+  Metrics& metrics_;
+  Lineage& lineage_;
+  WatchHub& hub_;
+  ChangeFeed& feed_;
+  const Remainders remainders_;
+};
+
+}  // namespace tenure::engine

@@ -1,0 +1,13 @@
+// Counts what committed transactions have brought about.
+#pragma once
+
+#include "core/law/transaction_state.h"
+#include "metrics/metrics.h"
+
+namespace tenure::engine {
+
+void CountEndedSessions(Metrics& metrics, const TransactionState& transaction);
+// The ended sessions, and everything else.
+void CountTransaction(Metrics& metrics, const TransactionState& transaction);
+
+}  // namespace tenure::engine
