@@ -1,7 +1,7 @@
 // Shares something scarce, so that no holder can take what others need.
 //
-// A holder may have as much as it leaves for others: one alone gets half of all at most, two get a
-// third each, and so on. Some is always left for the next one.
+// A holder may have at most as much as it leaves free: one alone gets at most half, two get a third
+// each, and so on. Some is always left for the next one.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class FairShare {
 
   struct Limits {
     size_t max = 0;
-    // What was held for nothing still counts after it is given back, and is forgiven at these
+    // An amount held to no purpose still counts after it is given back, and is forgiven at these
     // rates. So giving it back and taking it again gains nothing.
     size_t forgiven_per_s = 0;  // of one holder
     size_t forgiven_in_all_per_s = 0;
@@ -48,14 +48,14 @@ class FairShare {
     accounts_.at(holder).held -= amount;
     all_.held -= amount;
   }
-  // The same, for what was held for nothing.
+  // Like `GiveBack`, for an amount that was held to no purpose.
   void GiveBackForNothing(const Holder& holder, size_t amount, Time now) {
     GiveBack(holder, amount);
     accounts_.at(holder).Owe(amount, limits_.forgiven_per_s, now);
     all_.Owe(amount, limits_.forgiven_in_all_per_s, now);
   }
 
-  // Without what counts on.
+  // Without what still counts after it was given back.
   [[nodiscard]] size_t held() const { return all_.held; }
   [[nodiscard]] size_t held(const Holder& holder) const {
     const auto account = accounts_.find(holder);
@@ -81,7 +81,7 @@ class FairShare {
     }
   };
 
-  // Forgets those that hold and owe nothing, now and then.
+  // Now and then, drops the accounts of holders that hold and owe nothing.
   void ForgetIdle(Time now) {
     if (accounts_.size() < forget_at_) return;
     std::erase_if(accounts_, [&](const auto& entry) {
@@ -95,7 +95,7 @@ class FairShare {
   Account all_;
   std::map<Holder, Account> accounts_;
   static constexpr size_t kForgetAt = 64;
-  size_t forget_at_ = kForgetAt;  // when there are that many accounts
+  size_t forget_at_ = kForgetAt;  // number of accounts
 };
 
 }  // namespace tenure

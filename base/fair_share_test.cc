@@ -24,7 +24,7 @@ TEST(FairShareTest, AHolderLeavesAsMuchAsItHolds) {
   EXPECT_EQ(share.held(), 67u);
 }
 
-TEST(FairShareTest, WhatIsGivenBackCanBeTaken) {
+TEST(FairShareTest, AReturnedAmountCanBeTakenAgain) {
   Share share({.max = 2});
   ASSERT_TRUE(share.Take(1, 1, kNow));
   ASSERT_FALSE(share.Take(1, 1, kNow));
@@ -45,7 +45,7 @@ TEST(FairShareTest, AnAmountIsTakenAsAWhole) {
   EXPECT_EQ(share.held(), 50u);
 }
 
-TEST(FairShareTest, WhatWasHeldForNothingCountsUntilItIsForgiven) {
+TEST(FairShareTest, AnAmountHeldToNoPurposeCountsUntilItIsForgiven) {
   Share share({.max = 40, .forgiven_per_s = 10, .forgiven_in_all_per_s = 10});
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(share.Take(1, 1, kNow));
   for (int i = 0; i < 20; ++i) share.GiveBackForNothing(1, 1, kNow);
@@ -63,9 +63,8 @@ TEST(FairShareTest, AHolderOwesOnlyWhatItHeldItself) {
   EXPECT_EQ(TakeAll(share, 2, kNow), 10u);
 }
 
-// Many holders that each hold something for nothing, again and again: only the rate in all bounds
-// them.
-TEST(FairShareTest, TheRateInAllBoundsManyHolders) {
+// Many holders, each of which holds something to no purpose: only the total rate bounds them.
+TEST(FairShareTest, TheTotalRateBoundsManyHolders) {
   Share share({.max = 100, .forgiven_per_s = 50, .forgiven_in_all_per_s = 100});
   size_t taken = 0;
   Share::Time now = kNow;

@@ -1,4 +1,4 @@
-// Which characters deceive the eye. Logs and tools escape them in what others have written.
+// Characters that deceive the eye. Logs and tools escape them in untrusted text.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace tenure {
 
 // Shows nothing itself, but changes how its neighbours are shown, or hides a difference: formats
-// (Cf), separators of lines and paragraphs (Zl, Zp), and what else fonts show as nothing
+// (Cf), separators of lines and paragraphs (Zl, Zp), and others that fonts show as nothing
 // (Default_Ignorable_Code_Point of Unicode 15). Controls (Cc) are not among them.
 [[nodiscard]] inline bool IsInvisible(char32_t code) {
   constexpr std::pair<char32_t, char32_t> kInvisible[] = {

@@ -1,5 +1,5 @@
-// Mutexes that a compiler checks: what is TENURE_GUARDED_BY a mutex is used under its lock only,
-// and what TENURE_REQUIRES it is called under it only. `make check` runs clang's analysis
+// Mutexes whose use clang checks: a variable that is TENURE_GUARDED_BY one is used, and a function
+// that TENURE_REQUIRES one is called, only under its lock. `make check` runs the analysis
 // (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html); to other compilers these are std::mutex,
 // std::unique_lock and std::condition_variable.
 #pragma once
@@ -49,11 +49,11 @@ class TENURE_THREAD_SAFETY(scoped_lockable) MutexLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// Waits end spuriously: wait in a loop that looks at what is waited for.
+// Waits may end spuriously: wait in a loop that checks the condition.
 class ConditionVariable {
  public:
   void Wait(MutexLock& lock) { changed_.wait(lock.lock_); }
-  // False if the time has come.
+  // False on timeout.
   template <typename Clock, typename Duration>
   bool WaitUntil(MutexLock& lock, std::chrono::time_point<Clock, Duration> when) {
     return changed_.wait_until(lock.lock_, when) == std::cv_status::no_timeout;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-// What libc knows of characters depends on the locale of the thread.
+// libc's character tables depend on the locale of the thread.
 class Utf8 {
  public:
   Utf8() : before_(uselocale(Locale())) {}
@@ -70,7 +70,7 @@ std::string Escaped(unsigned char byte) {
   }
 }
 
-// As JSON writes a character by its number, in UTF-16.
+// JSON's numeric escape of a character, in UTF-16.
 std::string Numbered(char32_t code) {
   const auto unit = [](char32_t it) {
     char text[sizeof("\\uffff")];

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(WhatDeceivesTheEyeIsEscaped, PrintableTest,
 
 // --- JSON ---
 
-TEST(PrintableJsonTest, WhatDoesNotShowIsANumber) {
+TEST(PrintableJsonTest, InvisibleCharactersBecomeNumericEscapes) {
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
            {"\x7f", R"(\u007f)"},
            {"\u0080\u009b\u009f", R"(\u0080\u009b\u009f)"},

@@ -1,4 +1,4 @@
-// The closed list of what can go wrong, and the value in which it crosses rooms.
+// The closed list of errors, and the value that carries one between rooms.
 //
 // `proto/tenure/v1/election.proto` documents each reason for callers; `proto/status.h` gives each
 // its gRPC code.

@@ -36,7 +36,7 @@ bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight) {
 
 Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
   const bool lost = sight.latest && sight.latest->state == Epoch::State::kLost;
-  // An older loss than what is remembered was repaired since, and has come back from a backup.
+  // A loss older than the remembered epoch has been repaired, and came back from a backup.
   if (lost && sight.latest->number >= memory.epoch) {
     return {Verdict::kIsLost, "another replica found that commits were lost"};
   }
@@ -53,8 +53,8 @@ Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
                       sight.latest->guards_write == sight.server.guards_write;
     return {same ? Verdict::kGoesOn : Verdict::kBegins, ""};
   }
-  // What a copy says of itself proves nothing to a replica that remembers nothing: the source may
-  // have stopped to wait for its copies before it died.
+  // A copy's claim to be lossless proves nothing to a replica that remembers nothing: the source
+  // may have stopped waiting for its copies before it died.
   if (sight.latest->lossless && (memory.epoch > 0 || memory.somebody_lives == true)) {
     return {Verdict::kBegins, ""};
   }

@@ -1,8 +1,8 @@
-// Which history a database tells, and whether it is the one that a replica knows.
+// Whether a database still has the history that a replica knows.
 //
 // A database may lose commits: a backup is restored, a server without the latest ones is promoted,
-// an old primary comes back alone. Terms that were granted in what is lost would be granted again.
-// So the database's history is divided into epochs, one row each. A new one begins whenever another
+// an old primary comes back alone. The terms granted in those commits would be granted again. So
+// the database's history is divided into epochs, one row each. A new one begins whenever another
 // server goes on with the history, or commits were lost. Every commit of a change proves, by its
 // partition's row, that it is made in the epoch that its replica knows, and after every change that
 // the replica has seen.
@@ -44,7 +44,7 @@ struct Epoch {
   // kLost: the replica that raises the terms, and until when it has the turn.
   uint64_t repairer = 0;
   DbTime repair_until = {};
-  // A guard of the fence writes: transactions of several servers are compared when they commit.
+  // Fence guards write, not only lock: the cluster compares its servers' transactions at commit.
   bool guards_write = false;
 
   bool operator==(const Epoch&) const = default;
@@ -61,7 +61,7 @@ struct ServerIdentity {
   std::vector<std::string> warnings = {};  // what puts commits at risk
 };
 
-// What a database says about itself, read under the locks of all partitions.
+// A database's own account of its history, read under the locks of all partitions.
 struct HistorySight {
   ServerIdentity server;
   PartitionOffsets offsets{};
@@ -99,8 +99,8 @@ enum class Verdict {
   kGoesOn,   // the latest epoch is the one to work in
   kBegins,   // the first epoch, or that of a server which has every commit of the one before
   kLost,     // commits were, or may have been, lost: an epoch of that state must begin
-  kIsLost,   // a replica has already found that
-  kUnknown,  // it depends on whether somebody lives there
+  kIsLost,   // a replica has already found a loss
+  kUnknown,  // depends on `somebody_lives`
 };
 struct Judgement {
   Verdict verdict = Verdict::kGoesOn;
@@ -108,7 +108,7 @@ struct Judgement {
 };
 
 // Whether this is another service's database: neither its key nor its history is the remembered
-// one. It must not be used, as a process works for one service as long as it lives.
+// one. It must not be used: a process serves one service for its whole life.
 [[nodiscard]] bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight);
 
 [[nodiscard]] Judgement Judge(const HistoryMemory& memory, const HistorySight& sight);

@@ -15,7 +15,7 @@ Epoch At(uint64_t number, const std::string& server) {
   return {.number = number, .token = 100 + number, .server = server};
 }
 
-// A database at epoch 3 on `server`, and a replica that knows it so.
+// A database at epoch 3, reached on `server`, and a replica that knows it.
 HistorySight Sight(const std::string& server = "a") {
   return {.server = {.number = 1, .name = "MySQL", .history = server},
           .offsets = kOffsets,
@@ -25,7 +25,7 @@ HistorySight Sight(const std::string& server = "a") {
 }
 const HistoryMemory kMemory{3, 103, kOffsets};
 
-TEST(LineageTest, WhatIsKnownGoesOn) {
+TEST(LineageTest, AKnownHistoryGoesOn) {
   EXPECT_EQ(Judge(kMemory, Sight()).verdict, Verdict::kGoesOn);
   HistorySight further = Sight();
   further.offsets = {11, 21, 31, 41};
@@ -65,7 +65,7 @@ TEST(LineageTest, AnotherServiceHasAnotherKeyAndAHistoryOfItsOwn) {
   EXPECT_TRUE(IsAnotherService(memory, sight));
 }
 
-TEST(LineageTest, APositionBehindWhatWasSeenIsALoss) {
+TEST(LineageTest, AnOffsetBelowTheOneSeenIsALoss) {
   for (size_t partition = 0; partition < kOffsets.size(); ++partition) {
     HistorySight sight = Sight();
     --sight.offsets[partition];
@@ -83,7 +83,7 @@ TEST(LineageTest, AWipedDatabaseIsALoss) {
   EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 11U);
 }
 
-// It went on for itself, and so its offsets may have overtaken what was seen.
+// That history went on by itself, so its offsets may be higher than those seen.
 TEST(LineageTest, AnotherEpochOfTheSameNumberIsALoss) {
   HistorySight sight = Sight();
   sight.offsets = {99, 99, 99, 99};
@@ -111,9 +111,9 @@ TEST(LineageTest, AServerPromotedInPlaceOfALosslessOneBegins) {
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << "it promised too much";
 }
 
-// The source may have stopped to wait for its copies before it died, and taken what it wrote then,
-// and the last who knew of it, along.
-TEST(LineageTest, APromotionThatNoReplicaHasLivedThroughIsALoss) {
+// The source may have stopped waiting for its copies before it died. Its last writes, and every
+// replica that knew of them, died with it.
+TEST(LineageTest, APromotionThatNoReplicaSurvivedIsALoss) {
   HistorySight sight = Sight("b");
   sight.latest->lossless = true;
   HistoryMemory none;
@@ -137,7 +137,7 @@ TEST(LineageTest, AServerThatPromisesLessOrMoreBeginsAnEpoch) {
   EXPECT_TRUE(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).guards_write);
 }
 
-TEST(LineageTest, ALossThatOthersFoundIsOne) {
+TEST(LineageTest, ALossFoundByAnotherReplicaIsALoss) {
   HistorySight sight = Sight();
   sight.latest = At(4, "a");
   sight.latest->state = Epoch::State::kLost;
@@ -146,7 +146,7 @@ TEST(LineageTest, ALossThatOthersFoundIsOne) {
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kIsLost);
 }
 
-// The wait for the longest lease begins anew: it was over long ago for the old loss.
+// The wait for the longest lease starts again: for the old loss it ended long ago.
 TEST(LineageTest, ALossThatCameBackFromABackupIsANewOne) {
   HistorySight sight = Sight();
   sight.latest = At(2, "a");
@@ -157,7 +157,7 @@ TEST(LineageTest, ALossThatCameBackFromABackupIsANewOne) {
   EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 11U);
 }
 
-TEST(LineageTest, AfterARepairWhatWasLostMattersNoMore) {
+TEST(LineageTest, AfterARepairTheLossNoLongerMatters) {
   HistorySight sight = Sight();
   sight.offsets = {};
   sight.remembered.reset();

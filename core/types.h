@@ -15,7 +15,7 @@
 
 namespace tenure {
 
-// A number that is not to be mixed up with another number.
+// A number of a type of its own, so that it cannot be mixed up with another.
 template <typename Tag>
 struct StrongNumber {
   uint64_t value = 0;
@@ -86,8 +86,7 @@ enum class EventType : uint8_t {
 
 struct Principal;
 
-// A process's lease on life. It is alive until its row says otherwise: `ended` is never unset
-// again.
+// A process's lease on life. It is alive until its row says otherwise: `ended` is never unset.
 struct Session {
   SessionId id;
   std::string candidate;
@@ -99,7 +98,7 @@ struct Session {
   // have shortened it since (core/law/adaptive_lease.h).
   Duration lease_ttl_asked{0};
   DbTime lease_ttl_since = {};
-  std::string identity = {};  // that opened it, by the server's policy; empty without one
+  std::string identity = {};  // of the opener, by the server's policy; empty without one
   // The replica that its renewals reach, and how often that has changed. Its home ends it, or, once
   // its home is dead, another replica. A session of 0.1 has none until it is adopted.
   HomeId home = {};
@@ -112,7 +111,7 @@ struct Session {
   [[nodiscard]] bool MayBeUsedBy(const Principal& principal) const;
 };
 
-// How much an identity may take on, in the whole service. Nothing: as much as it likes.
+// How much an identity may take on, in the whole service. Nothing: no limit.
 struct Quota {
   std::optional<uint64_t> sessions = {};     // alive at a time
   std::optional<uint64_t> candidacies = {};  // seats and places in queues
@@ -188,7 +187,7 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// Whom an operator wants to lead next.
+// The candidate that an operator wants to lead next.
 struct Appointment {
   std::string candidate;
   // Until when the seat is kept even if the candidate does not stand. Nothing: it has to stand.
@@ -197,7 +196,7 @@ struct Appointment {
   bool operator==(const Appointment&) const = default;
 };
 
-// Why, and since when, a seat is empty that somebody held before.
+// Why, and since when, a seat that was held before is empty.
 struct Vacancy {
   Cause cause = Cause::kNone;  // of the last term's end
   DbTime since;                // the end of the term, or of its leader's session
@@ -256,7 +255,7 @@ struct Leadership {
   ElectionName election;
   Term term;
   Leader leader;
-  std::string successor = {};  // for whom it is asked to make way; empty: nobody
+  std::string successor = {};  // the candidate it is asked to make way for; empty: none
 
   bool operator==(const Leadership&) const = default;
 };

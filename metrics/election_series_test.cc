@@ -89,7 +89,7 @@ TEST(ElectionSeriesTest, TheLeaderIsNamedWhileItLeads) {
   EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_leader_info{")));
 }
 
-TEST(ElectionSeriesTest, WhoPublishesAValueOrIsAskedToMakeWayStillLeads) {
+TEST(ElectionSeriesTest, ALeaderThatProclaimsOrIsAskedToMakeWayStillLeads) {
   for (const EventType type : {EventType::kProclaimed, EventType::kHandoverAsked}) {
     Metrics metrics({.elections_max = 10});
     Event event = ElectedIn("orders", 2, 1);

@@ -1,9 +1,9 @@
 // The catalogue: every metric of `tenured`, with its name, its help and its labels, in one place.
 //
-// Thread-safe. Names include their unit. Each child of a family is resolved once, when its owner is
-// made, so that no label is looked up while calls are served. The number of series is constant,
-// except for those of single elections, which `ElectionSeries` limits. Unless stated otherwise, a
-// metric is of this replica alone; sum over the replicas for the whole service.
+// Thread-safe. Names include their unit. Each child of a family is resolved once, at construction,
+// so that calls look up no labels. The number of series is constant, except for those of single
+// elections, which `ElectionSeries` limits. Unless stated otherwise, a metric is of this replica
+// alone; sum over the replicas for the whole service.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -25,8 +25,8 @@ namespace tenure {
 struct MetricsOptions {
   std::string version = {};
   std::string store = {};                           // its kind
-  size_t elections_max = 0;                         // how many elections have series of their own
-  std::vector<std::string> election_prefixes = {};  // of those elections' names; empty: any
+  size_t elections_max = 0;                         // maximum number with series of their own
+  std::vector<std::string> election_prefixes = {};  // of names with series; empty: any
 };
 
 // Observes a duration in a histogram of seconds.

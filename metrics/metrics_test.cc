@@ -1,4 +1,4 @@
-// Which label stands for which value: a name that is swapped with another is right by type.
+// Each value has its own label: the compiler accepts swapped names.
 #include "metrics/metrics.h"
 
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 
 namespace tenure {
 
-// Read from /proc now. What cannot be read is left out. Thread-safe.
+// Reads /proc now. Leaves out metrics that cannot be read. Thread-safe.
 [[nodiscard]] std::vector<prometheus::MetricFamily> CollectProcessMetrics();
 
 }  // namespace tenure

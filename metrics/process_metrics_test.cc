@@ -39,7 +39,7 @@ TEST(ProcessMetricsTest, EachDescriptorCounts) {
   EXPECT_EQ(Collect()["process_max_fds"], static_cast<double>(sysconf(_SC_OPEN_MAX)));
 }
 
-TEST(ProcessMetricsTest, TimeThatIsSpentCounts) {
+TEST(ProcessMetricsTest, CpuTimeIsCounted) {
   const auto spent = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   const double spent_before = spent();
   const double before = Collect()["process_cpu_seconds_total"];
@@ -49,7 +49,7 @@ TEST(ProcessMetricsTest, TimeThatIsSpentCounts) {
   EXPECT_NEAR(Collect()["process_cpu_seconds_total"] - before, spent() - spent_before, 0.1);
 }
 
-TEST(ProcessMetricsTest, MemoryThatIsUsedCounts) {
+TEST(ProcessMetricsTest, MemoryInUseIsCounted) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer's shadow of the memory counts, too";
 #endif

@@ -1,4 +1,4 @@
-// Between the contract's messages and the law's types. Pure.
+// Converts between the contract's messages and the law's types. Pure.
 #pragma once
 
 #include <optional>

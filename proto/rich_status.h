@@ -1,4 +1,4 @@
-// Errors as the contract wants them: with google.rpc.ErrorInfo, and RetryInfo where it applies.
+// Errors as the contract defines them: with google.rpc.ErrorInfo, and RetryInfo where it applies.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -18,7 +18,7 @@ struct ErrorDetails {
 
 [[nodiscard]] grpc::Status RichStatus(grpc::StatusCode code, const std::string& message,
                                       const ErrorDetails& details);
-// Empty as far as the status has none.
+// Fields that the status does not have are empty.
 [[nodiscard]] ErrorDetails DetailsOf(const grpc::Status& status);
 
 }  // namespace tenure

@@ -21,7 +21,7 @@ std::string Bounded(std::string message) {
 struct Row {
   v1::ErrorReason reason;
   grpc::StatusCode code;
-  int retry_delay_ms = 0;  // 0: sending the same again does not help
+  int retry_delay_ms = 0;  // 0: sending the same request again does not help
 };
 
 Row RowOf(Reason reason) {

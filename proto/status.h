@@ -11,7 +11,7 @@
 namespace tenure {
 
 // The code, the message, and a google.rpc.ErrorInfo (domain "tenure.v1", the reason's name,
-// metadata); for what may be sent again, a google.rpc.RetryInfo too.
+// metadata); a google.rpc.RetryInfo, too, if the request may be sent again.
 [[nodiscard]] grpc::Status ToStatus(const Error& error);
 
 [[nodiscard]] v1::ErrorReason ToProto(Reason reason);

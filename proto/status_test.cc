@@ -1,4 +1,4 @@
-// Every error's way onto the wire.
+// Every error as it appears on the wire.
 #include "proto/status.h"
 
 #include <gmock/gmock.h>

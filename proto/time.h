@@ -1,4 +1,4 @@
-// Between protobuf's well-known types of time and core's. Pure.
+// Converts between protobuf's well-known time types and core's. Pure.
 #pragma once
 
 #include <google/protobuf/duration.pb.h>
@@ -13,10 +13,10 @@ namespace tenure {
 [[nodiscard]] google::protobuf::Duration ToProto(Duration duration);
 [[nodiscard]] google::protobuf::Timestamp ToProto(DbTime time);
 
-// Nothing if the message is not a valid duration. Parts of a microsecond are dropped; more than 100
-// years are 100 years.
+// Nothing if the message is not a valid duration. Drops fractions of a microsecond; caps at 100
+// years.
 [[nodiscard]] std::optional<Duration> FromProto(const google::protobuf::Duration& duration);
-// Parts of a microsecond are dropped.
+// Drops fractions of a microsecond.
 [[nodiscard]] DbTime FromProto(const google::protobuf::Timestamp& time);
 
 }  // namespace tenure

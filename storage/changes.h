@@ -24,15 +24,15 @@ struct CoolDown {
 
 struct Changes {
   std::vector<const Election*> elections;
-  std::vector<const Session*> opened;    // that were not there
-  std::vector<const Session*> sessions;  // that were, and changed
+  std::vector<const Session*> opened;    // new ones
+  std::vector<const Session*> sessions;  // existing ones that changed
   std::vector<std::pair<const ElectionName*, const Candidacy*>> candidacies;
   std::vector<PlaceKey> departed;  // candidacies to delete
   std::vector<const ElectionName*>
-      emptied;                       // whose candidacies and cool-downs are all deleted first
-  std::vector<CoolDown> cool_downs;  // that are new or changed
+      emptied;                       // all their candidacies and cool-downs are deleted first
+  std::vector<CoolDown> cool_downs;  // new or changed
   std::vector<const ElectionName*> purged;
-  // Whose events of lower revisions are deleted.
+  // Events of lower revisions are deleted.
   std::vector<std::pair<const ElectionName*, Revision>> forgotten;
 };
 
@@ -47,7 +47,7 @@ struct Changes {
 // The first and the last session id of a public handle. REQUIRES: 16 hexadecimal digits.
 [[nodiscard]] std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle);
 
-// Sessions of one candidate in one election that one transaction takes notice of.
+// Maximum number of one candidate's sessions in one election that a transaction considers.
 inline constexpr size_t kNamedMax = 16;
 
 // The identities whose created elections must be counted, because they may create a missing one.

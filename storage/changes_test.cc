@@ -207,7 +207,7 @@ TEST(CompareTest, AnEmptiedElectionIsWrittenCompletely) {
   EXPECT_THAT(changes.departed, IsEmpty());
 }
 
-// --- EventsByLane ---
+// --- EventsByPartition ---
 
 TEST(EventsByPartitionTest, EachPartitionHasItsEventsInOrder) {
   TransactionState decided;

@@ -1,5 +1,5 @@
-// What the homes of sessions ask of a database: core/homes/own_row.h, core/homes/kept_sessions.h
-// and core/homes/home_watch.h say what it is for.
+// What the homes of sessions ask of a database; core/homes/own_row.h, core/homes/kept_sessions.h
+// and core/homes/home_watch.h say why.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct BeatOrder {
 };
 struct BeatReport {
   bool beaten = false;
-  std::optional<HomeRow> own = {};   // read after the beat; nothing: it is not there
+  std::optional<HomeRow> own = {};   // read after the beat; nothing: there is no row
   std::vector<HomeRow> living = {};  // all others that are not dead
   std::vector<HomeId> gone = {};     // dead or missing, and still the home of sessions
   DueWork due = {};                  // read after the beat
@@ -60,7 +60,7 @@ class HomeStore {
   // those up to `after`: they are known.
   virtual Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,
                                                                 size_t limit) = 0;
-  // Declares a home dead if its beat is still `beat`. Whether it is dead now.
+  // Declares a home dead if its beat is still `beat`. Returns whether it is dead now.
   virtual Result<bool> DeclareDead(HomeId home, uint64_t beat) = 0;
   // The sessions of a home after `after`, by id, that have not ended.
   virtual Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after,

@@ -16,7 +16,7 @@
 
 namespace tenure {
 
-// Of what its replica has seen: the epoch, and how far each partition was at least.
+// What a replica has seen: the epoch, and the least offset of each partition.
 struct HistoryPoint {
   uint64_t epoch = 0;
   PartitionOffsets seen{};
@@ -27,20 +27,20 @@ struct HistoryPoint {
 struct HomeWitness {
   HomeId home;
   uint64_t acknowledged = 0;  // its beat is at least this
-  // Given: the transaction writes the row, with this number. Its beat was lower, then.
+  // If set, the transaction writes the row with this number, and its beat must have been lower.
   std::optional<uint64_t> number = {};
 };
 
 // How a transaction is committed.
 struct CommitRules {
-  // Given: changes are committed only in this epoch, and in partitions that are not behind this.
+  // If set, changes are committed only in this epoch, and in partitions that are not behind this.
   // Checked where a partition advances, under its lock.
   std::optional<HistoryPoint> point = {};
-  // Given: nothing is committed unless this is true when it is.
+  // If set, nothing is committed unless this is true at the commit.
   std::optional<HomeWitness> witness = {};
-  // Given: a state that is remembered, with all that is to be locked. The transaction is decided
-  // from it first, and saved on condition that it still holds (core/law/remembered.h), which costs
-  // one message. If that does not succeed, it is decided from what is locked.
+  // If set: a remembered state of everything that is to be locked. The transaction is first decided
+  // from it, and saved if it still holds (core/law/remembered.h), which costs one message.
+  // Otherwise it is decided from what is locked.
   const TransactionState* remembered = nullptr;
 };
 
@@ -56,11 +56,11 @@ struct Committed {
   TransactionState transaction;  // as it was decided
   // The transaction's offset in each partition in which it wrote events.
   std::vector<PartitionOffset> offsets;
-  // What became of the state that was remembered.
+  // What became of the remembered state.
   enum class Memory { kUnused, kHeld, kRefused } memory = Memory::kUnused;
 };
 
-// Work that has become due with time.
+// Work that time has made due.
 struct DueWork {
   DbTime now;
   Partitions partitions;
@@ -76,10 +76,10 @@ class LawStore {
 
   virtual ~LawStore() = default;
 
-  // Runs one transaction. `decide` gets the transaction and changes it; it is called once for each
-  // try, from memory or not, and what it did in the last one is what was saved, and is answered.
-  // Conflicts with other transactions are tried again, a bounded number of times. A commit whose
-  // reply was lost is looked up, not guessed.
+  // Runs one transaction. `decide` changes the transaction. It is called once for each try, from
+  // memory or not; the outcome of the last try is saved and returned. Conflicts with other
+  // transactions are retried, a bounded number of times. A commit whose reply was lost is looked
+  // up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions, skipping those that
   // others hold, then homes by id, then partitions: no transaction waits for another's elections or

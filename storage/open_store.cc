@@ -26,7 +26,7 @@ bool MayHoldPassword(std::string_view url) {
   return !before.starts_with("://") || before.find(':', 1) != std::string_view::npos;
 }
 
-// `part` is what is wrong with which part of the URL, and repeats that; `instead` does not.
+// `part` says what is wrong, and quotes from the URL; `instead` does not quote.
 tl::unexpected<std::string> Bad(std::string_view url, std::string_view part,
                                 std::string_view instead) {
   const bool hidden = MayHoldPassword(url);
@@ -62,7 +62,7 @@ constexpr std::pair<std::string_view, mysql::Tls::Mode> kTlsModes[] = {
     {"verify-identity", mysql::Tls::Mode::kVerifyIdentity},
 };
 
-// What contradicts itself among the parameters, or nothing.
+// Which parameters contradict each other; empty if none do.
 std::string Contradiction(const mysql::Config& config) {
   using Mode = mysql::Tls::Mode;
   const mysql::Tls& tls = config.tls;
@@ -80,7 +80,7 @@ std::string Contradiction(const mysql::Config& config) {
   return "";
 }
 
-// "tls=required&socket=/path". What is wrong, or nothing.
+// Reads "tls=required&socket=/path". Returns what is wrong; empty if nothing is.
 std::string ReadParameters(std::string_view text, mysql::Config& config) {
   std::map<std::string, std::string> given;
   while (!text.empty()) {

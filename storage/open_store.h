@@ -26,21 +26,21 @@ using StoreLocation = std::variant<SqliteLocation, mysql::Config>;
 // operator; a password in the URL is one, because `ps` shows it.
 [[nodiscard]] tl::expected<StoreLocation, std::string> ParseStoreUrl(std::string_view url);
 
-// Opens it. A MySQL server is only connected to by the first call. Errors: kStoreUnavailable.
+// Opens the store. Only the first call connects to a MySQL server. Errors: kStoreUnavailable.
 [[nodiscard]] Result<std::unique_ptr<Store>> OpenStore(const StoreLocation& location);
 
-// What a server of the store's URL is, for the operator.
+// What operators need to know about a server of the store's URL.
 struct ServerReport {
   std::string address;
   std::string name;     // of the engine; empty if it could not be found out
-  std::string refusal;  // why it is not used; empty: it may be
+  std::string refusal;  // why it must not be used; empty: it may
   std::vector<std::string> warnings;
   // Why tenured would not serve there although the server may be used: its schema, or rights.
   std::vector<std::string> faults = {};
   ForeignTables foreign = {};
   std::string session_key = {};  // empty if there is none yet
 };
-// Asks each of them, or looks at the file, for a program that `migrates` or does not. Changes
+// Asks each server, or inspects the file, for a program that `migrates` or does not. Changes
 // nothing.
 [[nodiscard]] std::vector<ServerReport> CheckServers(const StoreLocation& location, bool migrates);
 

@@ -1,5 +1,5 @@
-// What operators see, besides what callers do. Lists are read in pages: at most `limit`, beginning
-// after what was read last.
+// What operators see, in addition to callers. Lists are read in pages: at most `limit`, beginning
+// after the last item read.
 #pragma once
 
 #include <cstddef>
@@ -68,18 +68,17 @@ class OperatorStore : public ReadStore {
   // An election's terms before a term, the latest first.
   virtual Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
                                                     size_t limit) = 0;
-  // What operators changed before the change of a number, the latest first; in one election, or
-  // all.
+  // Operators' changes with numbers below `before`, the latest first; in one election, or all.
   virtual Result<std::vector<AdminRecord>> ReadAdminChanges(
       const std::optional<ElectionName>& election, uint64_t before, size_t limit) = 0;
-  // Live sessions of candidates whose names begin so, by id.
+  // Live sessions of candidates whose names begin with the prefix, by id.
   virtual Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
                                                         const SessionId& after, size_t limit) = 0;
   // The session of a public handle, alive or not.
   virtual Result<std::optional<SessionId>> FindSession(std::string_view handle) = 0;
 
-  // Counts, at about one time. Its cost grows with the number of elections that
-  // nobody leads; those that are led are only counted.
+  // Counts, all as of about the same time. The cost grows with the number of elections without a
+  // leader; those with one are only counted.
   virtual Result<Statistics> ReadStatistics() = 0;
 };
 

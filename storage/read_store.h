@@ -23,7 +23,7 @@ struct ElectionView {
   // Whether the leader's session has not ended. If it has, the end of its term must be committed
   // before any answer names a leader.
   bool session_alive = false;
-  // Of that session: its lease, while its home lives; once its home is dead, what is left of it.
+  // That session's lease while its home lives; once its home is dead, the rest of the lease.
   Duration lease_left{0};
 
   [[nodiscard]] bool LeaderAlive() const { return !election.leader || session_alive; }
@@ -49,11 +49,11 @@ struct Partitions {
   uint64_t epoch = 0;
 };
 
-// What shows whether elections that are remembered are still as they were.
+// Shows whether remembered elections are still up to date.
 struct Attendance {
   static constexpr size_t kUnsettledMax = 100;
 
-  // Sessions that have ended, and may still hold seats and places: all, unless they are as many as
+  // Sessions that have ended, and may still hold seats and places: all of them, if fewer than
   // `kUnsettledMax`.
   std::set<SessionId> unsettled;
   Partitions partitions;
@@ -95,9 +95,9 @@ class ReadStore {
   virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                                 size_t limit) = 0;
   virtual Result<Partitions> ReadPartitions() = 0;
-  // Which sessions have ended and are not settled, and then where the partitions stand: if by then
-  // nothing has happened in an election, and its leader's session is not among them, it led when
-  // they were read. And the row of a home.
+  // Which sessions have ended and are not settled, and then where the partitions stand: if nothing
+  // has happened in an election by then, and its leader's session is not among them, that leader
+  // led when they were read. Also reads the row of a home.
   virtual Result<Attendance> ReadAttendance(HomeId home) = 0;
   // The events of a partition's offsets after `after`, up to and including `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after,

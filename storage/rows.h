@@ -1,6 +1,6 @@
-// What the rows of a database mean: from columns, in the order of storage/columns.h, to values.
+// Converts the rows of a database, with columns in the order of storage/columns.h, to values.
 //
-// Written once for all dialects, over what each of them calls a row. Further columns of a statement
+// Written once for all dialects, over each dialect's type of row. Further columns of a statement
 // follow those that are listed.
 #pragma once
 
@@ -51,7 +51,7 @@ SessionId Id(const ReadableRow auto& row, size_t column) {
 
 // --- Rows ---
 
-// Usable where a function of one row is wanted.
+// Objects, so that they can be passed as functions of one row.
 inline constexpr auto ToName = [](const ReadableRow auto& row) {
   return ElectionName{Text(row, 0)};
 };
@@ -104,7 +104,7 @@ inline constexpr auto ToView = [](const ReadableRow auto& row) {
 };
 inline constexpr size_t kViewColumns = kElectionColumns + 2;
 
-// `first`: the column that they begin with.
+// `first`: the first of its columns.
 Candidacy ToCandidacy(const ReadableRow auto& row, size_t first = 0) {
   Candidacy candidacy;
   candidacy.session = Id(row, first);
@@ -176,7 +176,7 @@ inline constexpr auto ToEpoch = [](const ReadableRow auto& row) {
                .guards_write = row.Unsigned(8) != 0};
 };
 
-// A partition: its number, offset and epoch. `first`: the column that they begin with.
+// A partition: its number, offset and epoch. `first`: the first of these columns.
 void AddPartition(const ReadableRow auto& row, Partitions& partitions, size_t first = 0) {
   partitions.offsets.at(row.Unsigned(first)) = row.Unsigned(first + 1);
   partitions.epoch = row.Unsigned(first + 2);
@@ -201,7 +201,7 @@ inline constexpr auto ToAdminRecord = [](const ReadableRow auto& row) {
                       {Text(row, 6), Text(row, 7)}}};
 };
 
-// One of the table of homes.
+// A row of the table of homes.
 inline constexpr auto ToHomeRow = [](const ReadableRow auto& row) {
   return HomeRow{{row.Unsigned(0)}, row.Unsigned(1), row.Unsigned(2) != 0,
                  row.Unsigned(3),   Span(row, 4),    {Text(row, 5), Text(row, 6)}};

@@ -8,8 +8,8 @@ std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revisi
                                                          Revision oldest, DbTime oldest_at) const {
   const uint64_t too_many =
       latest.value > retention_.events_max ? latest.value - retention_.events_max + 1 : 0;
-  // What was hidden when terms were raised shows what was lost, and is kept for as long as other
-  // history. It counts for nothing: its revisions are far from those that follow.
+  // Events that were hidden when terms were raised show what was lost, and are kept as long as
+  // other history. They do not count as too many: their revisions are far below those that follow.
   const bool raised_since =
       history_from.value > oldest.value &&
       history_from.value - oldest.value > std::max(kBumpMin, retention_.events_max) &&
@@ -19,7 +19,7 @@ std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revisi
                 {now_ - DbTime{retention_.age_min}}};
   const bool may_go =
       oldest_at < cut.protected_from && (oldest < cut.below || oldest_at < cut.before);
-  // By a clock that was ahead: it says nothing of those after it.
+  // Dated by a clock that was ahead: says nothing about later events.
   const bool from_the_future = oldest_at > now_;
   return oldest < latest && (may_go || from_the_future) ? std::optional(cut) : std::nullopt;
 }
@@ -35,7 +35,7 @@ Trimmed HistoryTrimmer::Trim(const std::vector<ElectionHistory>& next, const Ele
     if (cut) {
       const size_t deleted = remove(election, EndOfStep(latest, oldest->revision, limit), *cut);
       trimmed.deleted += deleted;
-      if (deleted == limit) return trimmed;  // there may be more of this one
+      if (deleted == limit) return trimmed;  // this one may have more
     }
     trimmed.last = election;
   }

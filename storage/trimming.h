@@ -14,10 +14,10 @@
 
 namespace tenure {
 
-// Elections that one step looks at.
+// Maximum number of elections per step.
 inline constexpr size_t kElectionsPerTrim = 1000;
 
-// What an election has of history.
+// An election's history.
 struct ElectionHistory {
   struct Oldest {
     Revision revision;
@@ -40,8 +40,9 @@ inline constexpr auto ToElectionHistory = [](const ReadableRow auto& row) {
 class HistoryTrimmer {
  public:
   // Events of a revision lower than `below`, or from before `before`, may go; none from
-  // `protected_from` on, and never the latest. All events before one that may go, go with it: the
-  // database's clock may have been set, so they need not be older, and history must have no holes.
+  // `protected_from` on, and never the latest. All events before one that may go are deleted with
+  // it, even if their times are later: the database's clock may have been set, and history must
+  // have no holes.
   struct Cut {
     Revision below;
     DbTime before;
@@ -50,15 +51,14 @@ class HistoryTrimmer {
 
   HistoryTrimmer(const Retention& retention, DbTime now) : retention_(retention), now_(now) {}
 
-  // Where a step ends that looks at no more than `limit` events: revisions have no gaps,
-  // except where they were raised, which only makes a step smaller.
+  // The end of a step over at most `limit` events: revisions have no gaps, except where they were
+  // raised, which only makes a step smaller.
   static Revision EndOfStep(Revision latest, Revision oldest, size_t limit) {
     return {std::min<uint64_t>(latest.value, oldest.value + limit)};
   }
 
-  // One step, over the next elections, by name: calls `remove` for each that has too much, which
-  // answers with how many events it has deleted, at most `limit`. Goes on no longer than until
-  // `deadline`.
+  // One step, over the next elections, by name: calls `remove` for each that has too much history.
+  // `remove` returns the number of events that it deleted, at most `limit`. Stops at `deadline`.
   using Remove = std::function<size_t(const ElectionName&, Revision end, const Cut&)>;
   [[nodiscard]] Trimmed Trim(const std::vector<ElectionHistory>& next, const ElectionName& after,
                              size_t limit, std::chrono::steady_clock::time_point deadline,

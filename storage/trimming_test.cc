@@ -33,14 +33,14 @@ TEST(HistoryTrimmerTest, OnlyOldExcessOrHiddenEventsAreTrimmed) {
   EXPECT_TRUE(Trims(kRetention, {11}, {}, {1}, 50s)) << "too many";
   EXPECT_FALSE(Trims(kRetention, {11}, {}, {2}, 50s)) << "as many as may be";
   EXPECT_TRUE(Trims(kRetention, {5}, {3}, {2}, 50s)) << "hidden";
-  EXPECT_FALSE(Trims(kRetention, {5}, {3}, {3}, 50s)) << "the first that is shown";
+  EXPECT_FALSE(Trims(kRetention, {5}, {3}, {3}, 50s)) << "the first that is visible";
 }
 
-TEST(HistoryTrimmerTest, WhatWasHiddenWhenTermsWereRaisedIsKeptAsOtherHistory) {
+TEST(HistoryTrimmerTest, EventsHiddenWhenTermsWereRaisedAreKeptAsLongAsOthers) {
   const Revision raised{3 * kBumpMin};
   const Revision from = raised.Next();
   EXPECT_FALSE(Trims(kRetention, raised, from, {7}, 100s)) << "nothing has happened since";
-  EXPECT_FALSE(Trims(kRetention, {from.value + 9}, from, {7}, 100s)) << "little has";
+  EXPECT_FALSE(Trims(kRetention, {from.value + 9}, from, {7}, 100s)) << "few have come since";
   EXPECT_TRUE(Trims(kRetention, {from.value + 10}, from, {7}, 6s)) << "too many have come since";
   EXPECT_TRUE(Trims(kRetention, raised, from, {7}, 100s + kInstant)) << "too old";
 }
@@ -51,7 +51,7 @@ TEST(HistoryTrimmerTest, YoungEventsAndTheLatestOneStay) {
   EXPECT_FALSE(Trims(kRetention, {7}, {8}, {7}, 1000s));
 }
 
-TEST(HistoryTrimmerTest, AnEventFromTheFutureSaysNothingOfLaterOnes) {
+TEST(HistoryTrimmerTest, AnEventFromTheFutureIsTrimmedUnlessItIsTheLatest) {
   EXPECT_TRUE(Trims(kRetention, {5}, {}, {1}, -1h));
   EXPECT_FALSE(Trims(kRetention, {5}, {}, {5}, -1h)) << "it is the latest";
 }
@@ -99,7 +99,7 @@ Step TrimOnce(const std::vector<ElectionHistory>& next, size_t removable, size_t
   return step;
 }
 
-TEST(TrimTest, AStepBeginsAnewWhenTheLastElectionWasSeen) {
+TEST(TrimTest, AStepStartsOverAfterTheLastElection) {
   const ElectionHistory empty{{"c"}, {}, {}, {}};
 
   const auto [removed_from, trimmed] = TrimOnce({HistoryOf("b", {9}), empty}, 3, 10);
@@ -109,7 +109,7 @@ TEST(TrimTest, AStepBeginsAnewWhenTheLastElectionWasSeen) {
   EXPECT_EQ(trimmed.last, ElectionName{});
 }
 
-TEST(TrimTest, AFullStepGoesOnAfterTheLastElectionThatIsDone) {
+TEST(TrimTest, AFullStepContinuesAfterTheLastFinishedElection) {
   const auto unfinished = TrimOnce({HistoryOf("b", {99}), HistoryOf("c", {99})}, 10, 10).trimmed;
   EXPECT_EQ(unfinished.deleted, 10u);
   EXPECT_EQ(unfinished.last, ElectionName{"a"});

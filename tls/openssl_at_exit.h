@@ -1,11 +1,11 @@
-// What becomes of OpenSSL when the process exits.
+// OpenSSL while the process exits.
 #pragma once
 
 namespace tenure::tls {
 
-// OpenSSL keeps its state until the process has ended. It otherwise frees it as soon as the process
-// begins to exit, while gRPC's threads still make connections: they would crash. First of all in
-// `main`.
+// Makes OpenSSL keep its state until the process has ended. By default, it frees the state as soon
+// as the process begins to exit, and gRPC's threads, which still make connections, would crash.
+// Call it first in `main`.
 void KeepOpenSslAtExit();
 
 }  // namespace tenure::tls

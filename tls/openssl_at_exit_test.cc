@@ -21,7 +21,7 @@ TEST(OpenSslAtExitTest, AConnectionCanBeginWhileTheProcessExits) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own
   EXPECT_EXIT(
       {
-        // Runs after what OpenSSL registers for the exit, since it is registered before that.
+        // Registered before OpenSSL's own exit handler, so it runs after that.
         std::atexit([] {
           if (!CanMakeContext()) _exit(kNoContext);
         });

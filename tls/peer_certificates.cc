@@ -17,7 +17,7 @@ struct FreeNames {
   void operator()(GENERAL_NAMES* names) const { GENERAL_NAMES_free(names); }
 };
 
-// Without NUL, since some readers would see only what is before it.
+// Text has no NUL: some readers would see only the part before it.
 bool IsText(const ASN1_STRING* string) {
   unsigned char* text = nullptr;
   const int size = ASN1_STRING_to_UTF8(&text, string);
@@ -54,7 +54,7 @@ int Verify(X509_STORE_CTX* context, void* /*unused*/) {
     return 0;
   };
   if (FaultOf(certificate, names_max)) return refuse(X509_V_ERR_UNSUPPORTED_NAME_SYNTAX);
-  // A server's is of another authority: its number may be a client's, too.
+  // Only clients': servers' certificates may come from another authority, with the same numbers.
   const bool denied = SSL_is_server(ssl) == 1 && IsDenied(SerialOf(certificate));
   if (denied) return refuse(X509_V_ERR_CERT_REVOKED);
   return X509_verify_cert(context);
@@ -79,11 +79,11 @@ std::optional<std::string> FaultOf(X509* certificate, int names_max) {
   constexpr int kAbsent = -1;
   if (names == nullptr) {
     if (found == kAbsent) return std::nullopt;
-    return "alternative names that are malformed, or there twice";
+    return "alternative names that are malformed, or given twice";
   }
   const int count = sk_GENERAL_NAME_num(names.get());
   if (count > names_max) {
-    return std::to_string(count) + " alternative names, of which there may be " +
+    return std::to_string(count) + " alternative names; the maximum is " +
            std::to_string(names_max);
   }
   for (int i = 0; i < count; ++i) {

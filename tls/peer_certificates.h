@@ -1,8 +1,8 @@
-// Which certificates of peers are refused in the handshake, even if their authority is trusted.
+// Refuses some peer certificates in the handshake even if their authority is trusted.
 //
-// gRPC copies the names of a peer's certificate once its chain is verified, and ends the process if
-// it cannot (1.51 and 1.56 do): an IP address of 5 bytes is enough. So the names are checked before
-// that, as part of OpenSSL's own verification.
+// Once a peer's chain is verified, gRPC copies the names in its certificate, and aborts the process
+// if it cannot (as of 1.51 and 1.56): an IP address of 5 bytes is enough. So the names are checked
+// before that, as part of OpenSSL's own verification.
 #pragma once
 
 #include <openssl/x509.h>
@@ -21,9 +21,9 @@ inline constexpr int kAnyNumber = std::numeric_limits<int>::max();
 // Why the certificate is refused; nothing if its names may be used.
 [[nodiscard]] std::optional<std::string> FaultOf(X509* certificate, int names_max = kAnyNumber);
 
-// From now on, every TLS handshake of this process refuses such certificates, as server and as
-// client, which takes any number of names. Only contexts that are made later are affected. Further
-// calls do nothing. Thread-safe.
+// Makes every TLS handshake of this process refuse such certificates, as server and as client; a
+// client accepts any number of names. Affects only contexts created later. Further calls do
+// nothing. Thread-safe.
 void RefuseFaultyCertificates();
 
 }  // namespace tenure::tls

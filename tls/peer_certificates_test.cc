@@ -45,7 +45,7 @@ std::string Repeat(const std::string& name, int count) {
   return all;
 }
 
-TEST(PeerCertificatesTest, NamesThatCertificatesHaveAreFine) {
+TEST(PeerCertificatesTest, UsualNamesAreAccepted) {
   EXPECT_EQ(FaultOf(Certificate(X509_new(), &X509_free).get()), std::nullopt);
   EXPECT_EQ(FaultOfNames("DNS:a.b,DNS:*.c,IP:127.0.0.1,IP:::1,URI:spiffe://a/b,email:a@b"),
             std::nullopt);
@@ -65,7 +65,7 @@ TEST(PeerCertificatesTest, AnIpAddressHas4Or16Bytes) {
               Optional(HasSubstr("of 8 bytes")));
   EXPECT_THAT(FaultOfNames("DER:30:13:87:11:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:01"),
               Optional(HasSubstr("of 17 bytes")));
-  // Behind one that is fine.
+  // After a valid name.
   EXPECT_THAT(FaultOfNames("DER:30:0A:82:01:61:87:05:01:02:03:04:05"),
               Optional(HasSubstr("of 5 bytes")));
 }
@@ -79,14 +79,14 @@ TEST(PeerCertificatesTest, NamesAreTextAndNotEmpty) {
 }
 
 TEST(PeerCertificatesTest, TheSubjectIsText) {
-  // OpenSSL itself takes none with half a character.
+  // OpenSSL itself rejects half a character.
   EXPECT_THAT(FaultOf(WithSubject(V_ASN1_UTF8STRING, std::string("a\0b", 3)).get()),
               Optional(HasSubstr("subject")));
   EXPECT_THAT(FaultOf(WithSubject(V_ASN1_UTF8STRING, "\xff").get()),
               Optional(HasSubstr("subject")));
 }
 
-TEST(PeerCertificatesTest, MalformedAlternativeNamesAreNoneAtAll) {
+TEST(PeerCertificatesTest, MalformedAlternativeNamesAreRefused) {
   EXPECT_THAT(FaultOfNames("DER:30:05:82"), Optional(HasSubstr("malformed")));
   const Certificate twice = WithNames("DNS:a");
   X509_add_ext(twice.get(), X509_get_ext(twice.get(), 0), -1);

@@ -16,7 +16,7 @@ struct Free {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
 
-// `read` takes what the file must hold, which is called `wanted`.
+// `read` reads what the file must hold; `wanted` names it.
 template <typename Read>
 std::optional<std::string> FaultOf(const std::string& path, const char* wanted, Read read) {
   std::error_code ignored;

@@ -76,7 +76,7 @@ TEST_F(PemFilesTest, AFileThatCannotBeReadIsNamed) {
   EXPECT_EQ(FaultOfKey(Path("nowhere")), "cannot read " + Path("nowhere"));
 }
 
-// The TLS library would find nothing in it afterwards.
+// Otherwise the TLS library would find it empty.
 TEST_F(PemFilesTest, APipeIsNotRead) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
 

@@ -34,8 +34,8 @@ std::string TextOf(const ASN1_INTEGER* serial) {
   return NormalSerial(text).value_or("");
 }
 
-// Goes into a value of this kind, whose end is not here. False, and nothing has changed, if there
-// is another.
+// Moves `at` to the content of a value of this kind, which may end after `end`. False, and nothing
+// has changed, if the value is of another kind.
 bool Enter(const uint8_t*& at, const uint8_t* end, int tag, int type) {
   const uint8_t* inside = at;
   long length = 0;
@@ -67,8 +67,7 @@ std::string SerialOf(const X509* certificate) {
   return TextOf(X509_get0_serialNumber(certificate));
 }
 
-// The number stands within the first bytes, so that the rest need not be decoded, which takes 0.1
-// ms.
+// The number is within the first bytes. Decoding the rest would take 0.1 ms.
 std::optional<std::string> SerialOfPem(std::string_view pem) {
   constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----\n";
   constexpr size_t kCharacters = 64, kBytes = kCharacters / 4 * 3;  // the first line

@@ -1,4 +1,4 @@
-// Serial numbers of certificates, and those that are denied in the handshake.
+// Serial numbers of certificates, and the list that is denied in the handshake.
 #pragma once
 
 #include <openssl/x509.h>
@@ -10,17 +10,17 @@
 
 namespace tenure::tls {
 
-// As `openssl x509 -serial` writes it, and as others do: in hexadecimal digits, with colons or
-// without. All that mean the same number become the same text; nothing if it is no serial number.
+// Reads a serial number as `openssl x509 -serial` and others write it: in hexadecimal digits, with
+// or without colons. Equal numbers yield equal texts; nothing if it is no serial number.
 [[nodiscard]] std::optional<std::string> NormalSerial(std::string_view text);
 
-// In the same form.
+// In the form of `NormalSerial`.
 [[nodiscard]] std::string SerialOf(const X509* certificate);
 // Of the first certificate in PEM; nothing if there is none.
 [[nodiscard]] std::optional<std::string> SerialOfPem(std::string_view pem);
 
-// From now on, TLS handshakes of this process (RefuseFaultyCertificates) refuse peers that show one
-// of these, and no others. Thread-safe.
+// Replaces the list: from now on, TLS handshakes of this process (RefuseFaultyCertificates) refuse
+// clients with one of these numbers. Thread-safe.
 void DenySerials(std::set<std::string> serials);
 [[nodiscard]] bool IsDenied(const std::string& serial);
 

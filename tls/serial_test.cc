@@ -19,7 +19,7 @@ Certificate WithSerial(const char* hexadecimal) {
   return certificate;
 }
 
-TEST(SerialTest, AllThatMeansTheSameNumberIsTheSameText) {
+TEST(SerialTest, EqualNumbersHaveTheSameText) {
   for (const char* text : {"AB12", "ab12", "0xab12" + 2, "00:AB:12", "ab:12", "0000AB12"}) {
     EXPECT_EQ(NormalSerial(text), "AB12") << text;
   }
@@ -27,7 +27,7 @@ TEST(SerialTest, AllThatMeansTheSameNumberIsTheSameText) {
   EXPECT_EQ(NormalSerial("00:00"), "0");
 }
 
-TEST(SerialTest, WhatIsNoNumberIsNone) {
+TEST(SerialTest, OtherTextIsNoSerial) {
   for (const std::string& text :
        {std::string(), std::string(":"), std::string("xyz"), std::string("0x12"), std::string("-1"),
         std::string("AB 12"), std::string(41, 'A')}) {
@@ -36,19 +36,19 @@ TEST(SerialTest, WhatIsNoNumberIsNone) {
   EXPECT_EQ(NormalSerial(std::string(40, 'a')), std::string(40, 'A'));
 }
 
-TEST(SerialTest, ACertificateHasTheSerialThatItSays) {
+TEST(SerialTest, TheSerialOfACertificateIsRead) {
   for (const char* text : {"1", "7F", "80", "AB12", "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"}) {
     EXPECT_EQ(SerialOf(WithSerial(text).get()), text);
   }
 }
 
-TEST(SerialTest, WhatIsNotPemHasNone) {
+TEST(SerialTest, TextThatIsNotPemHasNoSerial) {
   EXPECT_EQ(SerialOfPem(""), std::nullopt);
   EXPECT_EQ(SerialOfPem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
             std::nullopt);
 }
 
-TEST(SerialTest, OnlyThoseThatWereDeniedLastAreDenied) {
+TEST(SerialTest, OnlyTheLatestListIsDenied) {
   DenySerials({"AB12"});
   EXPECT_TRUE(IsDenied("AB12"));
   EXPECT_FALSE(IsDenied("AB13"));

@@ -19,7 +19,7 @@ struct Peer {
 struct HomeRow {
   HomeId id;
   uint64_t beat = 0;        // the number of the row's last write; only the home itself advances it
-  bool dead = false;        // never unset again
+  bool dead = false;        // never unset
   uint64_t departures = 0;  // how many sessions others have taken from it, or ended
   Duration good_for{0};     // H: how long a beat is good for. Versions may differ
   Peer peer = {};

@@ -6,7 +6,7 @@
 namespace tenure {
 namespace {
 
-// Whatever a row says: no version of a replica needs longer.
+// Caps what a row says: no version of a replica needs longer.
 constexpr Duration kGoodForMax = std::chrono::hours(1);
 
 }  // namespace

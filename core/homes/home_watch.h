@@ -28,8 +28,8 @@ class HomeWatch {
   };
 
   // What the database says of all homes but the watcher's own: the rows that are not dead, and
-  // homes that are dead or have no row, but still have sessions. `now` is after the answer arrived.
-  // A home that is in neither is forgotten.
+  // homes that still have sessions although they are dead or have no row. `now` is after the answer
+  // arrived. A home that is in neither is forgotten.
   void Saw(const std::vector<HomeRow>& living, const std::vector<HomeId>& gone, ServiceTime now);
 
   // This replica could not beat for a while. Others may not have been able to, either: from the
@@ -39,9 +39,9 @@ class HomeWatch {
   // The homes whose beat has not changed for as long as it is good, by their own row. They are to
   // be declared dead on the condition that their beat is still this one.
   [[nodiscard]] std::vector<HomeRow> Overdue(ServiceTime now) const;
-  // When the first of them will be. Nothing: no other home is living.
+  // When the next home becomes overdue. Nothing: no other home is living.
   [[nodiscard]] std::optional<ServiceTime> NextOverdue() const;
-  // It has been declared dead. `now` is after that was acknowledged.
+  // `home` has been declared dead. `now` is after the acknowledgement.
   void Died(HomeId home, ServiceTime now);
   [[nodiscard]] bool AnyGone() const { return !gone_.empty(); }
 

@@ -64,7 +64,7 @@ TEST(HomeWatchTest, AHomeHasItsFullTimeAgainAfterAnInterruption) {
   EXPECT_THAT(watch.Orphans(ServiceTime{15s}), ElementsAre(Orphaned{kHomeB, 5s}));
 }
 
-// The database went back, and nobody has noticed yet.
+// The database lost commits, and nobody has noticed yet.
 TEST(HomeWatchTest, AnEarlierBeatIsASignOfLifeToo) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7)}, {}, ServiceTime{10s});
@@ -73,7 +73,7 @@ TEST(HomeWatchTest, AnEarlierBeatIsASignOfLifeToo) {
   EXPECT_THAT(watch.Overdue(ServiceTime{14s}), IsEmpty());
 }
 
-TEST(HomeWatchTest, HowLongABeatIsGoodIsWhatItsOwnRowSays) {
+TEST(HomeWatchTest, EachRowSaysHowLongItsBeatIsGood) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7, 3s), Beating(kHomeB, 7, 10s)}, {}, ServiceTime{0s});
   EXPECT_THAT(watch.Overdue(ServiceTime{9s}), ElementsAre(Beating(kHomeA, 7, 3s)));
@@ -83,7 +83,7 @@ TEST(HomeWatchTest, HowLongABeatIsGoodIsWhatItsOwnRowSays) {
   EXPECT_THAT(watch.Overdue(ServiceTime{10s}), ElementsAre(Beating(kHomeB, 7, 10s)));
 }
 
-TEST(HomeWatchTest, TheFirstThatWillBeOverdueIsKnown) {
+TEST(HomeWatchTest, NextOverdueIsTheEarliestHome) {
   HomeWatch watch;
   EXPECT_EQ(watch.NextOverdue(), std::nullopt);
 
@@ -94,7 +94,7 @@ TEST(HomeWatchTest, TheFirstThatWillBeOverdueIsKnown) {
 }
 
 // Somebody has written into the table.
-TEST(HomeWatchTest, AHomeThatSaysItIsGoodForAnAbsurdTimeIsOverdueAllTheSame) {
+TEST(HomeWatchTest, AHomeThatClaimsToBeGoodForAnAbsurdTimeBecomesOverdue) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7, Duration::max()), Beating(kHomeB, 7, Duration::min())}, {},
             ServiceTime{10s});
@@ -103,7 +103,7 @@ TEST(HomeWatchTest, AHomeThatSaysItIsGoodForAnAbsurdTimeIsOverdueAllTheSame) {
   EXPECT_EQ(watch.Overdue(ServiceTime{10s + 1h}).size(), 2U);
 }
 
-TEST(HomeWatchTest, OrphansOfAHomeThatWasDeclaredDeadHereAreKnownFromThenOn) {
+TEST(HomeWatchTest, OrphansOfAHomeDeclaredDeadHereCountFromThatMoment) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7)}, {}, ServiceTime{10s});
 
@@ -158,7 +158,7 @@ TEST(HomeWatchTest, AHomeThatIsNotSeenForAWhileIsWatchedFromTheStart) {
   EXPECT_THAT(watch.Overdue(ServiceTime{15s}), ElementsAre(Beating(kHomeA, 7)));
 }
 
-// The database went back to before its death.
+// The database lost the commits since its death.
 TEST(HomeWatchTest, AHomeThatIsAliveAgainHasNoOrphans) {
   HomeWatch watch;
   watch.Saw({}, {kHomeA}, ServiceTime{10s});

@@ -1,4 +1,4 @@
-// The sessions that a replica is home of: a cache of the rows with `home = me`, which answers
+// The sessions whose home is this replica: a cache of the rows with `home = me`, which answers
 // renewals from memory and knows which sessions have fallen silent. Pure: time is an argument, by
 // the service clock of `OwnRow`.
 //
@@ -9,9 +9,9 @@
 // a row with more of them is newer.
 //
 //   1. A session is kept until its end begins (`TakeSilent`), it has departed, or it is uncertain.
-//   2. From when its end begins, a row with the same `moves` does not bring it back, only one with
-//      more. So an end that was sent and comes late finds other `moves`, and changes nothing.
-//   3. It has to end, if it is silent, until the end is made or void, it has departed, or it is
+//   2. Once its end begins, only a row with more `moves` brings it back. So an end that arrives
+//      late finds other `moves`, and changes nothing.
+//   3. A silent session has to end until its end is committed or void, it has departed, or it is
 //      kept again. An end that fails is due again.
 //   4. A reply may be processed late: after the departure or the end of the session that it says is
 //      kept. So both are remembered for `kReplyMax`.
@@ -70,36 +70,35 @@ class KeptSessions {
     Session session;
     Duration lease_left;  // before it; negative if it was late
   };
-  // What a renewal is answered with, if the beat is good: the lease that counts from now, which is
-  // shorter than the row's after a calm time (core/law/adaptive_lease.h). A sign of life in any
-  // case: a session whose lease has passed lives on if its end has not begun. Nothing: it is not
-  // kept.
+  // The answer to a renewal, if the beat is good: the lease that counts from now, which is shorter
+  // than the row's after a calm time (core/law/adaptive_lease.h). A sign of life in any case: a
+  // session whose lease has passed lives on if its end has not begun. Nothing: it is not kept.
   [[nodiscard]] std::optional<Renewal> Renew(const SessionId& id, ServiceTime now);
   [[nodiscard]] bool Keeps(const SessionId& id) const { return Find(id) != nullptr; }
   // The session's row, if it is kept. Valid until the next change.
   [[nodiscard]] const Session* Find(const SessionId& id) const;
 
-  // It is uncertain what became of it, or it has ended: no longer kept. Its end will be made if it
-  // stays silent, which is void if it has ended. A renewal adopts it, with more moves.
+  // The session's fate is uncertain, or it has ended: stops keeping it. If it stays silent, it is
+  // ended, which is void if it had ended before. A renewal adopts it, with more moves.
   void Forget(const SessionId& id);
   // Another replica has adopted the session, or somebody has ended it: not kept with fewer `moves`.
   void Departed(const SessionId& id, uint64_t moves);
-  // Forgets everything: for the next incarnation, whose service clock is another.
+  // Forgets everything: the next incarnation has another service clock.
   void Clear();
 
   // The sessions whose lease has passed without a sign of life, and whose ends are not under way:
   // at most `limit`, the oldest first. Their ends begin: each is followed by `Ended` or `NotEnded`.
   [[nodiscard]] std::vector<Silent> TakeSilent(ServiceTime now, size_t limit);
-  // The end was committed, or found to be void. Also for an end of another cause, by this replica's
-  // own transaction.
+  // The end was committed, or found to be void. Also called when this replica's own transaction has
+  // ended it for another cause.
   void Ended(const Silent& silent);
-  // It failed, or may have: due again at once.
+  // The end failed, or may have: due again at once.
   void NotEnded(const Silent& silent);
 
   // When to call `TakeSilent` next. It may find nothing then.
   [[nodiscard]] std::optional<ServiceTime> NextDue() const;
-  // Since when the oldest end has been due that was not made: of those under way, and of those that
-  // were due at the latest time that any function above was called with.
+  // When the oldest outstanding end became due: one that is under way, or was due at the latest
+  // `now` that any function above has seen.
   [[nodiscard]] std::optional<ServiceTime> OldestDue() const;
 
   // How many are kept, or have to end.
@@ -130,7 +129,7 @@ class KeptSessions {
   void Pass(ServiceTime now);
   [[nodiscard]] bool IsOld(const Session& session) const;
   [[nodiscard]] Entry* FindKept(const SessionId& id);
-  // Removes the session if it has fewer `moves`, and no longer keeps it with fewer.
+  // Removes the session if it has fewer `moves`. From now on, rows with fewer are ignored.
   void RemoveBelow(const SessionId& id, uint64_t moves);
   [[nodiscard]] std::set<Indexed>& IndexOf(const Entry& entry) {
     return entry.state == State::kEnding ? ending_ : waiting_;
@@ -141,7 +140,7 @@ class KeptSessions {
   std::set<Indexed> ending_;   // by when they were due
 
   ServiceTime latest_;
-  // Two ages: what is in the older one goes when the younger one is `kReplyMax` old.
+  // Two generations: the older one is dropped when the younger one is `kReplyMax` old.
   Removed removed_;
   Removed removed_before_;
   ServiceTime removed_from_;

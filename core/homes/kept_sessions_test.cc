@@ -98,7 +98,7 @@ TEST(KeptSessionsTest, ARenewalAtTheDeadlineCountsUntilTheEndBegins) {
   EXPECT_FALSE(kept.Keeps(Numbered(1)));
 }
 
-// Two threads that have read the clock before and after may call in another order.
+// Two threads may call in a different order from the one in which they read the clock.
 TEST(KeptSessionsTest, AnEarlierRenewalThatIsTakenLaterShortensNothing) {
   KeptSessions kept;
   kept.Opened(Kept(1), After(0s));
@@ -122,7 +122,7 @@ TEST(KeptSessionsTest, TheOldestAreTakenFirstHoweverTheyAreIndexed) {
   EXPECT_EQ(kept.NextDue(), After(1h));
 }
 
-// A lease of 20 s that was 10 s when it was requested, and is again after thirty of them.
+// A lease of 20 s, requested as 10 s, to which it shrinks after thirty leases.
 Session Longer(uint8_t number) {
   Session session = Kept(number, 1, 20s);
   session.lease_ttl_asked = 10s;
@@ -139,7 +139,7 @@ TEST(KeptSessionsTest, ALongerLeaseShrinksAfterACalmTime) {
   EXPECT_EQ(kept.Find(Numbered(1))->lease_ttl, 20s) << "the row keeps the longest lease";
 }
 
-// The answer with the shorter one may have been lost.
+// The answer with the shorter lease may have been lost.
 TEST(KeptSessionsTest, ASessionLivesForTheLongestLeaseThatWasAnswered) {
   KeptSessions kept;
   kept.Opened(Longer(1), After(0s));
@@ -183,7 +183,7 @@ TEST(KeptSessionsTest, AnEndIsDueUntilItIsMade) {
   EXPECT_EQ(kept.size(), 0U);
 }
 
-TEST(KeptSessionsTest, WhatIsDueAndNotTakenCountsAsDue) {
+TEST(KeptSessionsTest, ASessionThatIsDueButNotTakenCountsAsDue) {
   KeptSessions kept;
   kept.Opened(Kept(1), After(0s));
   kept.Opened(Kept(2), After(1s));
@@ -257,7 +257,7 @@ TEST(KeptSessionsTest, AVoidEndDoesNotHideTheMoveThatMadeItVoid) {
   EXPECT_TRUE(kept.Keeps(Numbered(1)));
 }
 
-TEST(KeptSessionsTest, AnEndOfAnotherCauseIsMadeAtOnce) {
+TEST(KeptSessionsTest, AnEndForAnotherCauseTakesEffectAtOnce) {
   KeptSessions kept;
   kept.Opened(Kept(1), After(0s));
 
@@ -325,7 +325,7 @@ TEST(KeptSessionsTest, ASessionDepartsUnlessItHasComeBackSince) {
   EXPECT_THAT(kept.TakeSilent(After(10s), kAll), ElementsAre(SilentOf(2, 3)));
 }
 
-TEST(KeptSessionsTest, ADepartureOverridesWhatHasToEnd) {
+TEST(KeptSessionsTest, ADepartureOverridesAPendingEnd) {
   KeptSessions kept;
   kept.Opened(Kept(1), After(0s));
   kept.Opened(Kept(2), After(0s));
@@ -412,7 +412,7 @@ TEST(KeptSessionsTest, AnotherIncarnationStartsWithoutSessionsAndAtTheBeginningO
   EXPECT_EQ(kept.OldestDue(), std::nullopt);
 }
 
-// Under thousands of random events, the index says the same as a look at every session.
+// Under thousands of random events, the index agrees with a scan of every session.
 TEST(KeptSessionsTest, NoSilentSessionIsMissedAndNoOtherOneTaken) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);

@@ -35,7 +35,7 @@ ServiceTime OwnRow::ServiceTimeAt(HomeTime now) const {
 HomeTime OwnRow::When(ServiceTime time) const { return good_since_ + (time.served - served_); }
 
 OwnRow::Verdict OwnRow::Judge(const Write& write, bool made, const std::optional<HomeRow>& row) {
-  // First: a database that went back may say anything else, too.
+  // First, because a database that went back may match any case below, too.
   if (!row || row->beat < write.acknowledged || row->departures < write.departures) {
     return Verdict::kWentBack;
   }

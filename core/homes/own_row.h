@@ -1,25 +1,24 @@
 // An incarnation's own row in the table of homes: numbers its writes, knows how long its beat is
 // good, and keeps the service clock. Pure: time is an argument.
 //
-// Others notice that a replica has died as in Ismail et al. (2015), by its counter that stops. Like
-// a Chubby master with its lease, the replica stops serving before they may conclude that.
+// As in Ismail et al. (2015), others take a replica for dead when its counter stops. Like a Chubby
+// master with its lease, the replica stops serving before they may.
 //
 //   1. One write at a time, each sent once, with a number. The database makes it if the row is not
 //      dead and its beat is a number from the last acknowledged one to the one before this write:
 //      any of these may be ours, as replies get lost.
-//   2. Only a beat makes goodness last: for 0.9 H, from before it was sent, once the replica knows
-//      every departure that the reply shows. So an answer from memory knows of all sessions that
-//      had left when the beat was made. If the beat were refused until the departures are known, it
-//      would never be made on a slow database while sessions leave.
+//   2. Only a beat extends goodness: to 0.9 H from before it was sent, once the replica knows every
+//      departure that the reply shows. So an answer from memory knows of all sessions that had left
+//      when the beat was made. If the beat were refused until the departures are known, it would
+//      never be made on a slow database while sessions leave.
 //   3. Since nobody else advances the row, a lower number than the acknowledged one, or fewer
 //      departures than the known ones, mean that the database went back.
 //   4. If a write changed nothing, and the row has its number or a higher one, a copy of this
 //      machine has written the row. Two copies without numbers in doubt send the same number next,
-//      and the database makes only one of the two writes: the other copy is over. A copy that has
+//      and the database makes only one of the two writes: the other copy ends. A copy that has
 //      numbers in doubt cannot tell the other's from these, so its next write is made all the same.
-//      Then both have had writes acknowledged, and both may be good, until one of them writes that
-//      has none in doubt: the row is ahead of it, and it is over. While both lose replies, neither
-//      notices.
+//      Then both have had writes acknowledged, and both may be good, until one without numbers in
+//      doubt writes: the row is ahead of it, and it ends. While both lose replies, neither notices.
 //
 // Not safe to use from two threads at once.
 #pragma once
@@ -50,8 +49,8 @@ class OwnRow {
   enum class Verdict {
     kMade,
     kAgain,     // it changed nothing, and may be tried again
-    kDead,      // it was declared dead: this incarnation is over
-    kOver,      // a copied machine has written it; this incarnation is over
+    kDead,      // it was declared dead: this incarnation has ended
+    kOver,      // a copied machine has written it: this incarnation has ended
     kWentBack,  // the database has lost commits
   };
 

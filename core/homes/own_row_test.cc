@@ -139,7 +139,7 @@ TEST(OwnRowTest, ABeatThatIsAcknowledgedAtTheVeryEndBeginsAnInterval) {
   EXPECT_EQ(row.ServiceTimeAt(Moment(17s)), ServiceTime{17s});
 }
 
-// Two threads that have read the machine's clock before and after may ask in another order.
+// Two threads may ask in a different order from the one in which they read the machine's clock.
 TEST(OwnRowTest, TheServiceClockShowsNoLessThanAtTheBeginningOfTheInterval) {
   OwnRow row = NewRow();
   Beat(row, Moment(0s), Moment(0s));
@@ -259,7 +259,7 @@ TEST(OwnRowTest, AWriteIsJudgedByTheRow) {
 
   for (const RowSight& sight : std::vector<RowSight>{
            {"the lost reply's write was made late", sees(3, 5), OwnRow::Verdict::kAgain},
-           {"nothing is different any more", sees(2, 5), OwnRow::Verdict::kAgain},
+           {"the row matches again", sees(2, 5), OwnRow::Verdict::kAgain},
            {"declared dead", sees(2, 5, true), OwnRow::Verdict::kDead},
            {"declared dead after departures", sees(3, 9, true), OwnRow::Verdict::kDead},
            {"a copy of this machine was faster", sees(4, 5), OwnRow::Verdict::kOver},
@@ -304,7 +304,7 @@ TEST(OwnRowTest, AWriteThatArrivesAfterALaterOneIsNotMade) {
 }
 
 // A snapshot of a machine was started twice: both copies have the same row and the same numbers.
-TEST(OwnRowTest, OneOfTwoCopiesOfAMachineIsOver) {
+TEST(OwnRowTest, OneOfTwoCopiesOfAMachineEnds) {
   OwnRow copy_a = NewRow();
   HomeDatabase database;
   ASSERT_TRUE(database.Make(Beat(copy_a, Moment(0s), Moment(0s))));

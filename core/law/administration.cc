@@ -1,4 +1,4 @@
-// What operators may do to an election.
+// Operators' commands to an election.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +22,7 @@ tl::unexpected<Error> OtherTerm(const Election& election) {
                                  "' is in term " + std::to_string(election.term.value));
 }
 
-// The sitting leader is wanted to stay: whatever was asked of it is called off.
+// The appointed candidate leads already: cancels any other appointment.
 Answer KeepLeader(TransactionState& transaction, ElectionState& state, const Appoint& command) {
   Election& election = state.election;
   if (!election.appointment) return Unchanged(state);
@@ -37,7 +37,7 @@ void AskLeader(TransactionState& transaction, Election& election) {
   transaction.events.back().successor = election.appointment->candidate;
 }
 
-// Sets one setting, and says so.
+// Changes one setting, and adds it to `detail`.
 template <typename T>
 void Set(std::string_view name, const std::optional<T>& wanted, T& setting, std::string& detail) {
   if (!wanted || *wanted == setting) return;
@@ -98,7 +98,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   if (!state.exists) return UnknownElection(state.election);
   Election& election = state.election;
   if (command.term > election.term) return OtherTerm(election);
-  // A term that is over already is what was asked for.
+  // A term that has already ended is what the operator wanted.
   if (!election.leader || command.term < election.term) return Unchanged(state);
 
   const std::string candidate = election.leader->candidate;
@@ -110,7 +110,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
       return Fail(Reason::kTooManyCoolDowns,
                   "election '" + election.name.bytes + "' already keeps out " +
                       std::to_string(kCoolDownsMax) +
-                      " deposed candidates, the maximum; wait until a cool-down is over",
+                      " deposed candidates, the maximum; wait until a cool-down ends",
                   {{"limit", std::to_string(kCoolDownsMax)}});
     }
     const DbTime until = transaction.now + command.cool_down;

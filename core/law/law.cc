@@ -11,7 +11,7 @@ namespace {
 
 using namespace law;
 
-// REQUIRES: the session is over.
+// REQUIRES: the session has ended.
 void DropPlace(TransactionState& transaction, ElectionState& state, const Session& session) {
   if (Leads(state, session.id)) return Vacate(transaction, state, session.ended);
   const auto place = InQueue(state, session.id);
@@ -111,8 +111,8 @@ void CampaignAsLeader(TransactionState& transaction, Election& election, const s
   ChangeValue(transaction, election, value);
 }
 
-// The session's candidacy from now on: in its old place, if it has one, or else in a new one.
-// It is out of the queue until it is inserted.
+// The session's new candidacy: in its old place, if it has one, or else in a new one. Not in the
+// queue until the caller inserts it.
 Candidacy TakeCandidacy(TransactionState& transaction, ElectionState& state, const Session& session,
                         int32_t priority, const std::string& value, CallId call_id) {
   Candidacy candidacy{session.id, session.candidate, session.lease_ttl, {}, priority, value,
@@ -144,8 +144,8 @@ struct Inheritance {
   std::optional<Ticket> ticket;  // the earliest
 };
 
-// From those that stand here and live, and were opened by the same identity. A session that this
-// command opens (`heir` is null) is newer than all others, whatever the clock says. A paused
+// Inherits from live sessions of the same candidate and identity that stand here. A session that
+// this command opens (`heir` is null) is newer than all others, whatever the clock says. A paused
 // election keeps its leader.
 Inheritance FindInheritance(TransactionState& transaction, const ElectionState& state,
                             const Campaign& command, const Session* heir,
@@ -263,7 +263,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
   Session* session = *standing;
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
 
-  // The strictest of the elections decides about the lease.
+  // The strictest of the elections limits the lease.
   Duration ttl_asked = session ? session->lease_ttl : limits.lease_ttl_max;
   Duration ttl_max = limits.lease_ttl_max;
   CampaignForAllAnswer answer;

@@ -1,12 +1,12 @@
 // The law of elections. Pure: no clock, no I/O, no state of its own.
 //
-// Each function applies one command to the state of one transaction, by its `now`, and
-// answers. Commands of one batch are applied one after the other to the same state. What
-// must be true after each of them (the numbers are those of docs/architecture.md):
+// Each function applies one command to the state of one transaction, as of its `now`, and answers.
+// Commands of one batch are applied one after the other to the same state. Invariants after each of
+// them, numbered as in docs/architecture.md:
 //   1. A term is granted at most once: every grant is term + 1 under the election's lock.
 //   2. An election has at most one leader.
 //   3. A grant goes to a candidacy that is in the queue, of a session that has not ended.
-//   4. A session that has ended stays so.
+//   4. A session that has ended never comes back.
 //   6. Every change of leader, term or value has its event; revisions have no gaps.
 //   9. A command applied twice answers as if it had been applied once, and changes nothing more.
 // An error changes nothing. To a caller that may not use a session (`Session::MayBeUsedBy`), it
@@ -50,9 +50,9 @@ struct Campaign {
   // place. REQUIRES: `opening` or `candidate`.
   bool supersede = false;
   // The session led in this term and no longer believes in it. If it still leads in it, the term
-  // ends and the session is elected in the next one, whatever the queue, the settings or a pause
-  // say. Only an appointment that binds goes first: then the session gives up the seat, and queues.
-  // If it leads in another term, or does not lead, this changes nothing.
+  // ends and the session is elected in the next one, regardless of the queue, the settings or a
+  // pause. Only an appointment that binds goes first: then the session gives up the seat, and
+  // queues. If it leads in another term, or does not lead, this changes nothing.
   std::optional<Term> after_term = {};
   Principal principal = {};
 };
@@ -63,7 +63,8 @@ struct CampaignAnswer {
   bool elected = false;
 };
 
-// Takes the seats of several elections that are free, all or none. Never waits in a queue.
+// Takes the seats of several elections if all of them are free, and otherwise none. Never waits in
+// a queue.
 struct CampaignForAll {
   std::vector<ElectionName> elections;  // each once
   SessionId session;
@@ -130,8 +131,8 @@ struct Done {};
 // the election's highest term as the operator knows it: once another was granted, the command does
 // nothing, so that a duplicate cannot hit a successor.
 
-// Wants a candidate to lead. Without `force` the leader is asked to make way, and the seat passes
-// to the candidate when it is vacant next; with it the leader's term ends now.
+// Appoints a candidate to lead. Without `force` the leader is asked to make way, and the seat
+// passes to the candidate when it is vacant next; with it the leader's term ends now.
 struct Appoint {
   ElectionName election;
   Term term;
@@ -189,11 +190,11 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
 
 // The elections that a command is about. Points into the command.
 [[nodiscard]] std::span<const ElectionName> ElectionsOf(const Command& command);
-// What commands need together to be decided.
+// What all these commands together need to be decided.
 [[nodiscard]] LockSet LockSetOf(const std::vector<const Command*>& commands);
 
-// Takes the place of an abandoned call out of the queue, and decides nothing, unlike `Apply`. To be
-// done for all that a batch begins with before any of them is applied: then none of their
+// Takes the place of an abandoned call out of the queue, and decides nothing, unlike `Apply`. Call
+// it for all withdrawals at the head of a batch before any command is applied: then none of their
 // candidates is granted a seat. REQUIRES: what `Apply` requires.
 void TakeBack(TransactionState& transaction, const Withdraw& command);
 
@@ -212,7 +213,7 @@ void TakeBack(TransactionState& transaction, const Withdraw& command);
 // Sessions live in their homes (core/homes/kept_sessions.h). The home of a transaction is the
 // replica that runs it.
 
-// A renewal has reached this replica, which does not keep the session: it is the home from now on.
+// A renewal has reached this replica, which does not keep the session: it becomes the home.
 // Errors: kSessionNotFound, kSessionEnded.
 [[nodiscard]] Result<Session> Adopt(TransactionState& transaction, const SessionId& id,
                                     const Principal& principal = {});

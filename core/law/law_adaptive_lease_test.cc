@@ -1,4 +1,4 @@
-// Adaptive leases: who lost its session while it lived gets a longer lease.
+// Adaptive leases: a candidate that lost its session while it lived gets a longer lease.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 const Limits kOff{.adaptive_leases = false};
 
-// A session of "a" that was lost, and what its lease was.
+// A lost session of "a" that had this lease.
 Fact LostWithALeaseOf(Duration lease_ttl) {
   return [=](TransactionState& transaction) {
     Ended("a", Cause::kExpired)(transaction);

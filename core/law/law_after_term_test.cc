@@ -108,7 +108,7 @@ TEST(AfterTermTest, AnEndedSessionIsRefused) {
   EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
-// --- What a sitting leader need not mind ---
+// --- What does not apply to a sitting leader ---
 
 TEST(AfterTermTest, NeitherLockDelayNorMinHoldApplies) {
   auto transaction =
@@ -138,7 +138,7 @@ TEST(AfterTermTest, ANegativePriorityDoesNotMatter) {
   EXPECT_THAT(Do(transaction, AfterTerm(Term{7}, "a", {.priority = -1})), AnswersElected());
 }
 
-// An operator has appointed it since it was deposed.
+// An operator has appointed the candidate since it was deposed.
 TEST(AfterTermTest, ACoolDownDoesNotMatterAndGoesOn) {
   auto transaction = Given(LedBy("a", Term{7}), KeptOut("a", kNow + 30s));
 

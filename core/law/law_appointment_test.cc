@@ -1,4 +1,4 @@
-// Appoint: the seat goes to whom an operator wants, when it is vacant next, or now.
+// Appoint: the seat goes to an operator's choice, when it is vacant next, or now.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(AppointTest, TheLeaderIsAskedToMakeWayAndKeepsItsSeat) {
   EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(transaction));
 }
 
-// How a term may end while another candidate is wanted.
+// How a term may end while another candidate is appointed.
 const std::map<std::string, Command>& Departures() {
   static const std::map<std::string, Command> departures = {
       {"Resignation", ResignBy("a")},
@@ -218,7 +218,7 @@ TEST(AppointByForceTest, ForceIsRefusedWhileTheElectionIsPaused) {
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 
-// --- What stands against it ---
+// --- What can prevent it ---
 
 TEST(AppointTest, WithoutForceTheAppointmentWaitsUntilTheSeatMayBeFilled) {
   auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c", {.priority = 9}),
@@ -299,7 +299,7 @@ TEST(AppointTest, AnUnknownElectionIsRefused) {
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 
-// --- It does not come ---
+// --- The candidate does not come ---
 
 TEST(AppointTest, AnAppointmentLapsesWhenItsCandidateLeavesTheQueue) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"));

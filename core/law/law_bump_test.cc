@@ -1,4 +1,4 @@
-// Bumps: what is done to an election when the database may have lost what it had committed.
+// Bumps: an election after the database may have lost commits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Campaign: who is elected, who stands, and what a repeated campaign changes.
+// Campaign: being elected, standing, and campaigning again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Departures: Resign, Withdraw, and Settle for a session that is over.
+// Departures: Resign, Withdraw, and Reconcile for an ended session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,7 +112,7 @@ TEST(ResignTest, AStrangerThatNamesAnothersTermIsNotLeader) {
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 
-TEST(ResignTest, ARepeatedResignationIsNotStandingWhoeverLeadsNow) {
+TEST(ResignTest, ARepeatedResignationIsNotStandingAfterTheSeatPassed) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
   (void)Do(transaction, ResignBy("a", Term{7}));
   const auto once = transaction;
@@ -149,7 +149,7 @@ TEST(ResignTest, ALateDuplicateDoesNotEndALaterTermOfTheSameSession) {
   EXPECT_THAT(transaction, IsLedBy("a", Term{8}));
 }
 
-TEST(ResignTest, AnEndedSessionIsToldSoAndItsSeatPasses) {
+TEST(ResignTest, AnEndedSessionCannotResignAndItsSeatPasses) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", Cause::kSessionClosed));
 
   EXPECT_THAT(Do(transaction, ResignBy("a")), Answers(ResignOutcome::kSessionEnded));
@@ -227,7 +227,7 @@ TEST(WithdrawTest, APlaceAlsoWantedByALaterCallIsKept) {
 TEST(WithdrawTest, TheLastOfTwoCallsForAPlaceGivesItUp) {
   auto transaction = Given(LedBy("a", Term{7}), Alive("b"));
   (void)Do(transaction, CampaignBy("b", {.call_id = kSecond}));
-  (void)Do(transaction, CampaignBy("b", {.call_id = kFirst}));  // it was under way for long
+  (void)Do(transaction, CampaignBy("b", {.call_id = kFirst}));  // arrives late
   EXPECT_TRUE(PlaceIn(transaction, "b").asked_again);
 
   (void)Do(transaction, WithdrawalBy("b", kSecond));
@@ -237,7 +237,7 @@ TEST(WithdrawTest, TheLastOfTwoCallsForAPlaceGivesItUp) {
   EXPECT_THAT(QueueIn(transaction), IsEmpty());
 }
 
-// The client may have learned of the seat from its KeepAlive stream, and believe.
+// The client may have learned of the seat from its KeepAlive stream, and believe that it leads.
 TEST(WithdrawTest, ASeatIsKept) {
   auto at_once = Given();
   (void)Do(at_once, FirstCampaignBy("a", {.call_id = kFirst}));
@@ -251,7 +251,7 @@ TEST(WithdrawTest, ASeatIsKept) {
   EXPECT_THAT(after_a_wait, IsLedBy("b", Term{8}));
 }
 
-// Its caller is gone, and nobody would lead until its lease expires.
+// The caller is gone, and nobody would lead until its lease expires.
 TEST(WithdrawTest, TheSeatOfAnEndedSessionGoesToTheNextCandidate) {
   auto transaction = Given(LedBy("a", Term{7}), Ended("a", Cause::kSessionClosed),
                            Waiting("b", {.call_id = kFirst}), Waiting("c"));

@@ -1,5 +1,5 @@
-// What a store does around the law, for tests of it: it reads the head of the queue, and saves what
-// was decided from that.
+// What a store does around the law: it reads the head of the queue, and saves what was decided from
+// it.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace tenure::testing {
 
-// What a store would load for the commands from all that there is.
+// What a store that holds `all` would load for the commands.
 inline TransactionState HeadOf(const TransactionState& all, size_t head_size,
                                const std::vector<const Command*>& commands) {
   const LockSet locks = LockSetOf(commands);

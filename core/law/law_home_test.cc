@@ -1,5 +1,5 @@
-// Sessions that are kept by homes: no clock of the database ends them. They move from one home to
-// another, and end by silence, as orphans, or by somebody who has the right.
+// Sessions and their homes: the database's clock ends none. They move from one home to another, and
+// end by silence, as orphans, or on request.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(AdoptTest, ASessionThatIsHereAlreadyDepartsFromNowhere) {
   EXPECT_THAT(transaction.departures, IsEmpty());
 }
 
-TEST(AdoptTest, ASessionThatNobodyKeptIsKeptFromNowOn) {
+TEST(AdoptTest, ASessionWithoutAHomeGetsOne) {
   auto transaction = GivenHere(Alive("a"));
 
   EXPECT_EQ(Adopt(transaction, Id("a"))->home, kHere);
@@ -136,7 +136,7 @@ TEST(AdoptTest, ASessionThatIsNotThereIsNotFound) {
 
 // --- Ends ---
 
-TEST(EndSilentTest, AHomeEndsWhatItKeeps) {
+TEST(EndSilentTest, AHomeEndsASessionThatItKeeps) {
   auto transaction = GivenHere(Has(KeptAt(kHere, "a")));
 
   EndSilent(transaction, Id("a"), 2);

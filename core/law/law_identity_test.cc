@@ -1,5 +1,4 @@
-// Whose a session is: with a policy, the identity's that opened it. To all others it does not
-// exist.
+// With a policy, a session belongs to the identity that opened it. To all others it does not exist.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ It As(const Principal& principal, It command) {
   return command;
 }
 
-// What one does with a session.
+// A way to use a session.
 struct Use {
   const char* name;
   std::function<bool(TransactionState&, const Principal&)> does;
@@ -33,7 +32,7 @@ struct Use {
 
 void PrintTo(const Use& use, std::ostream* out) { *out << use.name; }
 
-// True if it is done, false if the session is not there.
+// True if it succeeded, false if the session does not exist.
 template <typename T>
 bool Done(const Result<T>& result) {
   const Reason reason = result ? Reason::kSessionNotFound : result.error().reason;
@@ -105,7 +104,7 @@ TEST_P(SessionUseTest, WithoutAPolicyEverybodyMayUseIt) {
   EXPECT_TRUE(Does(transaction, kWithoutPolicy));
 }
 
-TEST_P(SessionUseTest, ASessionFromBeforeThePolicyIsEverybodys) {
+TEST_P(SessionUseTest, ASessionFromBeforeThePolicyMayBeUsedByAnyone) {
   auto transaction = Given(LedBy("a", Term{7}));
 
   EXPECT_TRUE(Does(transaction, kOthers));

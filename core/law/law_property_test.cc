@@ -1,5 +1,5 @@
-// The law under thousands of random commands: what must be true after each of them, whatever came
-// before. A failure prints the seed and the step that replay it.
+// The law under thousands of random commands: invariants after each of them, whatever came before.
+// A failure prints the seed and the step that replay it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ class Commands {
  public:
   explicit Commands(Dice& dice) : dice_(dice) {}
 
-  // A candidate whose session is over opens another one, most of the time. Now and then one starts
-  // again while its session lives.
+  // A candidate whose session has ended usually opens another one. Now and then one restarts while
+  // its session lives.
   Command Draw(const TransactionState& transaction) {
     const auto candidate = static_cast<size_t>(dice_.Below(kCandidates));
     std::string& session = sessions_[candidate];
@@ -64,7 +64,7 @@ class Commands {
     }
   }
 
-  // A session that somebody has had.
+  // A session of some candidate, past or present.
   SessionId AnySession() { return Id(sessions_[static_cast<size_t>(dice_.Below(kCandidates))]); }
 
  private:
@@ -217,7 +217,7 @@ TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
   }
 }
 
-// --- The same, when only the head of the queue is read ---
+// --- With only the head of the queue read ---
 
 TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));

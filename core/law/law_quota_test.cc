@@ -113,7 +113,7 @@ TEST(QuotaTest, ASetCountsEachOfItsElections) {
 
 const Quota kTwoElections{.elections = 2};
 
-TEST(ElectionQuotaTest, TheLastElectionWithinAQuotaIsMadeAndTheNextIsNot) {
+TEST(ElectionQuotaTest, TheLastElectionWithinAQuotaIsCreatedAndTheNextIsNot) {
   const ElectionName europe{"orders/eu"};
   auto transaction = Given(In(europe, [](TransactionState&) {}), Using({.elections = 1}));
   Campaign next = As(kTwoElections, FirstCampaignBy("b"));
@@ -127,7 +127,7 @@ TEST(ElectionQuotaTest, TheLastElectionWithinAQuotaIsMadeAndTheNextIsNot) {
   EXPECT_EQ(ElectionIn(transaction).creator, "team");
 }
 
-TEST(ElectionQuotaTest, AnElectionThatIsThereIsNobodysAccount) {
+TEST(ElectionQuotaTest, AnExistingElectionCountsForNobody) {
   auto transaction = Given(VacantAfter(Term{7}), Using({.elections = 2}));
 
   EXPECT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
@@ -136,7 +136,7 @@ TEST(ElectionQuotaTest, AnElectionThatIsThereIsNobodysAccount) {
   EXPECT_EQ(transaction.usage.at("team").elections, 2u);
 }
 
-TEST(ElectionQuotaTest, ASetCountsThoseThatItMakes) {
+TEST(ElectionQuotaTest, ASetCountsTheElectionsThatItCreates) {
   const ElectionName europe{"orders/eu"};
   const ElectionName asia{"orders/asia"};
   const std::vector<ElectionName> all = {kElection, europe, asia};
@@ -149,7 +149,7 @@ TEST(ElectionQuotaTest, ASetCountsThoseThatItMakes) {
   EXPECT_TRUE(Do(transaction, As({.elections = 3}, FirstCampaignForAllBy("a", all))));
 }
 
-TEST(ElectionQuotaTest, ASetThatIsBlockedMakesNone) {
+TEST(ElectionQuotaTest, ABlockedSetCreatesNoElection) {
   const ElectionName europe{"orders/eu"};
   auto transaction =
       Given(LedBy("x", Term{7}), In(europe, [](TransactionState&) {}), Using({.elections = 2}));
@@ -159,7 +159,7 @@ TEST(ElectionQuotaTest, ASetThatIsBlockedMakesNone) {
   EXPECT_FALSE(transaction.elections.at(europe).exists);
 }
 
-TEST(ElectionQuotaTest, WhatAnOperatorMakesIsItsAccount) {
+TEST(ElectionQuotaTest, AnElectionThatAnOperatorCreatesCountsForTheOperator) {
   auto transaction = Given(Using({.elections = 2}));
   Configure create = Creating();
   create.principal = {"team", kTwoElections};
@@ -173,8 +173,8 @@ TEST(ElectionQuotaTest, WhatAnOperatorMakesIsItsAccount) {
   EXPECT_EQ(transaction.usage.at("others").elections, 1u);
 }
 
-// Its row is still there.
-TEST(ElectionQuotaTest, ADeletedElectionStaysOnTheAccountOfItsCreator) {
+// Its row still exists.
+TEST(ElectionQuotaTest, ADeletedElectionStillCountsForItsCreator) {
   auto transaction = Given(Using({.elections = 1}));
   ASSERT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
   ASSERT_TRUE(Do(transaction, Deleting(Term{1})));
@@ -185,7 +185,7 @@ TEST(ElectionQuotaTest, ADeletedElectionStaysOnTheAccountOfItsCreator) {
   EXPECT_EQ(transaction.usage.at("team").elections, 2u);
 }
 
-TEST(ElectionQuotaTest, ADeletedElectionThatAnotherMakesAnewIsItsAccount) {
+TEST(ElectionQuotaTest, ADeletedElectionCountsForTheIdentityThatCreatesItAgain) {
   auto transaction = Given(Using({.elections = 1}));
   ASSERT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
   ASSERT_TRUE(Do(transaction, Deleting(Term{1})));
@@ -199,7 +199,7 @@ TEST(ElectionQuotaTest, ADeletedElectionThatAnotherMakesAnewIsItsAccount) {
   EXPECT_EQ(ElectionIn(transaction).creator, "others");
 }
 
-TEST(ElectionQuotaTest, TheyAreCountedOnlyForWhoIsLimited) {
+TEST(ElectionQuotaTest, ElectionsAreCountedOnlyForLimitedIdentities) {
   const Command unlimited = As({}, FirstCampaignBy("a"));
   const Command limited = As(kTwoElections, FirstCampaignBy("a"));
   Configure change = Configuring();

@@ -73,7 +73,7 @@ TEST(EndSessionTest, ItsSeatPassesWhenTheElectionIsSettled) {
                           Elected("b", Term{8}, Revision{15})));
 }
 
-// --- What callers are told ---
+// --- The error for callers ---
 
 TEST(SessionEndedErrorTest, TheErrorNamesCauseAndHandleButNotTheSecret) {
   Session session = SessionOfCandidate("a");

@@ -107,17 +107,18 @@ INSTANTIATE_TEST_SUITE_P(
         Seat{"Unknown", kUnknown}, Seat{"Vacant", VacantAfter(Term{7})},
         Seat{"OfADeadLeader", All(LedBy("b", Term{7}), Expired("b"))},
         Seat{"ItsOwn", LedBy("a", Term{7})},
-        Seat{"NotWantedByWhoWaits", All(VacantAfter(Term{7}), Waiting("b", {.priority = -1}))},
-        Seat{"NotWantedByItselfBefore", All(VacantAfter(Term{7}), Waiting("a", {.priority = -1}))},
-        Seat{"OnlyTheDeadWaitFor", All(VacantAfter(Term{7}), Waiting("b"), Expired("b"))},
-        Seat{"KeptForIt", All(VacantAfter(Term{7}), Waiting("b"), Appointed("a", kNow + 1s))},
-        Seat{"KeptForAnotherForTooLong", All(VacantAfter(Term{7}), Appointed("b", kNow))},
+        Seat{"TheWaiterDoesNotWantToLead",
+             All(VacantAfter(Term{7}), Waiting("b", {.priority = -1}))},
+        Seat{"ItDidNotWantToLeadBefore", All(VacantAfter(Term{7}), Waiting("a", {.priority = -1}))},
+        Seat{"OnlyTheDeadWait", All(VacantAfter(Term{7}), Waiting("b"), Expired("b"))},
+        Seat{"ReservedForIt", All(VacantAfter(Term{7}), Waiting("b"), Appointed("a", kNow + 1s))},
+        Seat{"AReservationForAnotherHasEnded", All(VacantAfter(Term{7}), Appointed("b", kNow))},
         Seat{"VacantForLongEnough", All(VacantAfter(Term{7}), VacantUntil(kNow))},
-        Seat{"OfAnotherThatIsKeptOut", All(VacantAfter(Term{7}), KeptOut("b", kNow + 1s))}),
+        Seat{"AnotherCoolsDown", All(VacantAfter(Term{7}), KeptOut("b", kNow + 1s))}),
     kSeatName);
 
-// Of a batch: what a command before has left undecided, for want of the rest of the queue, another
-// one has settled since.
+// In a batch: one command left the seat undecided, because the rest of the queue was not read, and
+// another has settled it since.
 struct Settling {
   std::string name;
   Fact fact = [](TransactionState&) {};
@@ -144,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Settling{.name = "ByItsDeletion", .commands = {Deleting(Term{7})}},
         Settling{.name = "ByItsDeletionAndCreation", .commands = {Deleting(Term{7}), Creating()}},
-        Settling{.name = "ByTheEndOfWhoWaited", .commands = {ReconciliationOf("b")}},
+        Settling{.name = "ByTheEndOfTheWaiter", .commands = {ReconciliationOf("b")}},
         Settling{.name = "ByAnAppointment", .commands = {Appointing("c", Term{7}, 1s)}},
         Settling{.name = "ByAnAppointmentWhileItWasPaused",
                  .commands = {Pausing(), Appointing("c", Term{7}, 1s), Resuming()}}),
@@ -182,14 +183,14 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Seat{"Led", LedBy("b", Term{7})},
         Seat{"LedByAnotherSessionOfItsCandidate", LedBy("a/2", Term{7})},
-        Seat{"FilledByWhoWaits", All(VacantAfter(Term{7}), Waiting("b"))},
+        Seat{"FilledByAWaiter", All(VacantAfter(Term{7}), Waiting("b"))},
         Seat{"OfADeadLeaderWithASuccessor", All(LedBy("b", Term{7}), Waiting("c"), Expired("b"))},
         Seat{"Paused", All(VacantAfter(Term{7}), Paused())},
         Seat{"InItsLockDelay", All(VacantAfter(Term{7}), VacantUntil(kNow + kInstant))},
         Seat{"OfADeadLeaderWithALockDelay",
              All(LedBy("b", Term{7}), Expired("b"), WithSettings({.lock_delay = 1s}))},
-        Seat{"KeptForAnother", All(VacantAfter(Term{7}), Appointed("b", kNow + kInstant))},
-        Seat{"OfWhichItIsKeptOut", All(VacantAfter(Term{7}), KeptOut("a", kNow + kInstant))},
+        Seat{"ReservedForAnother", All(VacantAfter(Term{7}), Appointed("b", kNow + kInstant))},
+        Seat{"ItCoolsDown", All(VacantAfter(Term{7}), KeptOut("a", kNow + kInstant))},
         Seat{"NotReadToTheEnd",
              All(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"))}),
     kSeatName);
@@ -357,7 +358,7 @@ TEST(SetLeaseTest, ALongerLeaseIsAcceptedWhereTheSessionAlreadyLeads) {
               AnswersElectedInAll(Names{kElection, kEurope}));
 }
 
-// --- Taking it back ---
+// --- Withdrawals ---
 
 TEST(SetWithdrawalTest, SeatsAreKept) {
   auto transaction = Given(In(kEurope, kUnknown));

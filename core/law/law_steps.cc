@@ -59,7 +59,7 @@ void PromoteFirst(TransactionState& transaction, ElectionState& state) {
   state.election.wake_at = NextEndOfCoolDown(transaction, state);
 }
 
-// Since when nobody leads by right, once a term has ended at `now`.
+// Since when nobody leads by right, for a term that ends at `now`.
 DbTime VacantSince(TransactionState& transaction, const Leader& leader, Cause cause) {
   const Session* session = Find(transaction, leader.session);
   const bool ended_before = cause == Cause::kExpired && session != nullptr && !session->Alive();

@@ -13,12 +13,12 @@ namespace tenure::law {
 
 // Sessions.
 
-// If it is kept elsewhere, its home learns of that by a departure.
+// Ends a session. If another replica keeps it, records a departure for that home.
 void End(TransactionState& transaction, Session& session, Cause cause);
-// Its home ends it, or is dead.
+// Ends a session whose home asks for it, or is dead: no departure.
 void EndAtHome(TransactionState& transaction, Session& session, Cause cause);
 [[nodiscard]] Session* Find(TransactionState& transaction, const SessionId& id);
-// One that the caller may use. Errors: kSessionNotFound; kSessionEnded, if it has to be alive.
+// A session that the caller may use. Errors: kSessionNotFound; from FindAlive also kSessionEnded.
 [[nodiscard]] Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
                                           const Principal& principal);
 [[nodiscard]] Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
@@ -51,14 +51,14 @@ void Promote(TransactionState& transaction, ElectionState& state);
 void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, DbTime reopens_at);
 // Ends the term, and passes the seat on as soon as the election's settings allow.
 void Vacate(TransactionState& transaction, ElectionState& state, Cause cause);
-// Ends the term of a leader whose session is over, and fills a vacant seat.
+// Ends the term of a leader whose session has ended, and fills a vacant seat.
 void ReconcileElection(TransactionState& transaction, ElectionState& state);
 // 1 if creating this election counts against the caller's quota, else 0.
 [[nodiscard]] uint64_t Creates(const ElectionState& state, const Principal& principal);
 // The election exists from now on.
 void BringIntoBeing(ElectionState& state, const Principal& principal);
 
-// The caller takes on this much more. Error: kLimitReached, and then it takes on nothing.
+// Counts `more` against the caller's quota. Error: kLimitReached, and then nothing is counted.
 [[nodiscard]] Result<void> TakeOn(TransactionState& transaction, const Principal& principal,
                                   const Usage& more);
 

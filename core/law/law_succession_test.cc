@@ -1,4 +1,4 @@
-// Succession: when a term ends, who is elected next, and who never is.
+// Succession: when a term ends, which candidate is elected next, and which never is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -222,7 +222,7 @@ TEST(OrderTest, TheExtremePrioritiesAreTheEndsOfTheOrder) {
   EXPECT_THAT(QueueIn(transaction), ElementsAre("e", "d", "c", "b"));
 }
 
-// --- Who does not want to lead ---
+// --- Negative priorities ---
 
 TEST(NegativePriorityTest, ANegativePriorityIsNotElectedEvenIfTheSeatIsVacant) {
   auto transaction = Given();
@@ -236,7 +236,7 @@ TEST(NegativePriorityTest, ANegativePriorityIsNotElectedEvenIfTheSeatIsVacant) {
   EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
-TEST(NegativePriorityTest, ANegativePriorityIsPassedOverWhoeverLeaves) {
+TEST(NegativePriorityTest, ANegativePriorityIsSkippedEvenIfNobodyElseWaits) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b", {.priority = -1}), Waiting("c"));
 
   (void)Do(transaction, ResignBy("a"));
@@ -283,7 +283,7 @@ TEST(NegativePriorityTest, ZeroIsNotNegative) {
   EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
-// --- What was not read ---
+// --- The unread part of the queue ---
 
 TEST(HorizonTest, ACandidateBeforeTheHorizonMayBeElected) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"));

@@ -18,7 +18,7 @@ Campaign SupersedingBy(std::string_view name, Standing standing = {}) {
 
 // --- The seat ---
 
-TEST(SupersedeTest, TheSeatIsTakenInANewTermWhoeverWaits) {
+TEST(SupersedeTest, TheSeatIsTakenInANewTermAheadOfTheQueue) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b", {.priority = 9}));
 
   const auto answer = Do(transaction, SupersedingBy("a/2"));
@@ -96,7 +96,7 @@ TEST(SupersedeTest, TheOlderSessionDoesNotEndTheNewer) {
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 
-// The clock was set back since, or another node's clock is ahead.
+// The clock has been set back since, or another node's clock is ahead.
 TEST(SupersedeTest, ASessionThatIsBeingOpenedIsTheNewestWhateverTheClockSays) {
   auto transaction = Given(LedBy("a", Term{7}), OpenedAt("a", kNow + 1h));
 
@@ -237,7 +237,7 @@ TEST(SupersedeTest, AnInheritedPlaceHasTheNewPriority) {
   EXPECT_THAT(QueueIn(transaction), ElementsAre("c", "a/2"));
 }
 
-// Whether it was read is chance.
+// Whether a dead session was read depends on chance.
 TEST(SupersedeTest, NothingIsInheritedFromADeadSession) {
   auto transaction = Given(LedBy("b", Term{7}), Waiting("a"), Waiting("c"), Waiting("a/1"),
                            Expired("a"), Ended("a/1", Cause::kSuperseded));

@@ -1,4 +1,4 @@
-// What is true of every command, whatever it asks for.
+// What holds for every command.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,7 @@ Configure ConfiguringALockDelay() {
   return configure;
 }
 
-// Each as candidate "c" would give it, who is alive and stands nowhere, or an operator who has seen
-// term 7.
+// Given by candidate "c", which is alive and stands nowhere, or by an operator who has seen term 7.
 const CommandTable& CommandsThatEndNoTerm() {
   static const CommandTable commands = {
       {"Campaign", CampaignBy("c")},
@@ -47,7 +46,7 @@ const CommandTable& CommandsThatEndNoTerm() {
   return commands;
 }
 
-// Whose purpose it is that a leader goes, now or soon.
+// Commands that are meant to remove the leader, now or soon.
 const CommandTable& CommandsAgainstTheLeader() {
   static const CommandTable commands = {
       {"Appoint", Appointing("c", Term{7}, 30s)},

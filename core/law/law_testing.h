@@ -1,9 +1,9 @@
-// How the law's tests speak: transactions built from facts, commands named by who gives them, and
-// matchers for what became of both.
+// The language of the law's tests: transactions built from facts, commands named after their
+// callers, and matchers for the outcome.
 //
 // There is one election, `kElection`, and the time is `kNow` unless a fact says otherwise. A name
 // stands for a session and its candidate: "a" campaigns with the session Id("a"), and "a/2" is
-// another session of candidate "a". Facts are told in order; a later one corrects an earlier one.
+// another session of candidate "a". Facts apply in order; a later one overrides an earlier one.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ inline SessionId Id(std::string_view name) {
   return id;
 }
 
-// The name of which `Id` made this.
+// The name that `Id` made this from.
 inline std::string NameOf(const SessionId& id) {
   const auto end = std::ranges::find(id.bytes, 0);
   return {id.bytes.begin(), end};
@@ -140,14 +140,14 @@ inline Fact Forgotten(std::string name) {
   return [=](TransactionState& transaction) { transaction.sessions.erase(Id(name)); };
 }
 
-// How one stands for an election, or what one leads it with.
+// How a candidate stands for an election, or what it leads it with.
 struct Standing {
   int32_t priority = 0;
   std::string value = {};
   CallId call_id = {};
 };
 
-// Every term that ever was has been granted and has ended.
+// All terms up to this one were granted and have ended.
 inline Fact VacantAfter(Term term) {
   return [=](TransactionState& transaction) {
     ElectionState& state = transaction.elections[kElection];
@@ -170,7 +170,7 @@ inline Fact LedBy(std::string name, Term term, Standing standing = {}) {
   };
 }
 
-// Each has come after those that were told of before.
+// Each arrived after those in earlier facts.
 inline Fact Waiting(std::string name, Standing standing = {}) {
   return [=](TransactionState& transaction) {
     transaction.sessions.try_emplace(Id(name), SessionOfCandidate(name));
@@ -185,7 +185,7 @@ inline Fact Waiting(std::string name, Standing standing = {}) {
   };
 }
 
-// What comes behind this candidate was not read.
+// The queue behind this candidate was not read.
 inline Fact HorizonAt(std::string name) {
   return [=](TransactionState& transaction) {
     ElectionState& state = transaction.elections[kElection];
@@ -356,7 +356,7 @@ inline void LoadAgain(TransactionState& transaction) {
   }
 }
 
-// --- What became of it ---
+// --- Outcomes ---
 
 inline const ElectionState& StateIn(const TransactionState& transaction) {
   return transaction.elections.at(kElection);
@@ -479,7 +479,7 @@ MATCHER_P(Answers, outcome, "") {
   return answer != nullptr && answer->outcome == outcome && answer->term == Term{};
 }
 
-// Of each of these elections it now has the seat.
+// It now has the seat of each of these elections.
 MATCHER_P(AnswersElectedInAll, elections, "") {
   const auto* answer = arg ? std::get_if<CampaignForAllAnswer>(&*arg) : nullptr;
   return answer != nullptr && answer->blocked.empty() &&

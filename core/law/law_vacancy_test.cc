@@ -1,4 +1,5 @@
-// Vacancies: how and since when a seat is empty, and what a grant tells of the one that it ends.
+// Vacancies: why and since when a seat is empty, and what a grant records of the vacancy that it
+// ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +66,7 @@ TEST(VacancyTest, AVacancyShowsWhetherAnOperatorChoseTheSuccessor) {
 
 // --- Seats that are left undecided ---
 
-// However many commands follow in its transaction.
+// Further commands in its transaction do not change that.
 TEST(UndecidedTest, ASeatThatIsLeftUndecidedIsDueAtOnce) {
   auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"), Expired("b"), HorizonAt("b"));
@@ -91,7 +92,7 @@ TEST(UndecidedTest, ASeatThatIsLeftUndecidedStaysSoAcrossAPause) {
   EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow));
 }
 
-TEST(UndecidedTest, ASeatForWhichNobodyWaitsAnyMoreIsDecided) {
+TEST(UndecidedTest, ASeatIsDecidedOnceNobodyWaitsForIt) {
   auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"), Expired("b"), HorizonAt("b"));
 
@@ -110,7 +111,7 @@ TEST(UndecidedTest, ASeatThatIsNotOpenYetIsDecidedLater) {
   EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 }
 
-TEST(VacancyTest, ADeletedElectionKnowsSinceWhenAndForgetsItWhenItIsMadeAgain) {
+TEST(VacancyTest, ADeletedElectionHasAVacancyUntilItIsCreatedAgain) {
   auto transaction = Given(LedBy("a", Term{7}));
 
   (void)Do(transaction, Deleting(Term{7}));

@@ -1,5 +1,5 @@
-// Who watches one election step by step, as an observer would, and knows by itself what may happen
-// in it: it is told each command, and keeps its own books of terms, delays and cool-downs.
+// Watches one election step by step, as an observer would, and knows by itself what may happen in
+// it: it sees each command, and keeps its own books of terms, delays and cool-downs.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ class Witness {
     const std::string& candidate = event.leader.candidate;
     const auto* appoint = step.Of<Appoint>();
     const bool appointed_now = appoint != nullptr && appoint->candidate == candidate;
-    // The first grant fulfils what was said before; the same step may have ended its term.
+    // Only the step's first grant fulfils an earlier appointment; the step may have ended its term.
     const auto first = std::ranges::find(step.after.events, EventType::kElected, &Event::type);
     const bool is_first = first->revision == event.revision;
     const bool appointed_before =
@@ -87,7 +87,7 @@ class Witness {
     EXPECT_TRUE(event.at >= reopens_at_ || (appointed_now && appoint->force) || goes_on)
         << "the seat stays empty until the delay has passed";
     EXPECT_TRUE(event.at >= kept_out_until || appointed_before || appointed_now || goes_on)
-        << "who is kept out is not elected";
+        << "a candidate in a cool-down is not elected";
     EXPECT_TRUE(WantedToLead(step, event.leader.session) || appointed_before || appointed_now ||
                 goes_on)
         << "a negative priority leads only if it is appointed";
@@ -181,7 +181,7 @@ class Witness {
   }
 
   void LearnFromOperator(const Step& step) {
-    // What is over may be forgotten, and stays so when the clock is set back.
+    // Ended cool-downs may be forgotten, and do not return when the clock is set back.
     std::erase_if(cool_downs_, [&](const auto& entry) { return entry.second <= step.after.now; });
     const auto* appoint = step.Of<Appoint>();
     const bool changed = !step.after.admin_changes.empty();
@@ -220,7 +220,7 @@ class Witness {
         state.queue, [](const Candidacy& a, const Candidacy& b) { return a.Before(b); }));
   }
 
-  // What has ended stays so, for its first cause; no lease changes; each end is told once.
+  // An ended session keeps its first cause; no lease changes; each end is reported once.
   void CheckSessions(const TransactionState& before, const TransactionState& after) {
     for (const auto& [id, session] : before.sessions) {
       const Session& now = after.sessions.at(id);
@@ -242,9 +242,8 @@ class Witness {
   std::map<std::string, DbTime> cool_downs_;
 };
 
-// After a command no leader is dead, and no seat is vacant while a living candidate waits who may
-// have it: unless the election is paused, or wakes up later, or was not read to the end, and is
-// due.
+// After a command no leader is dead, and no seat is vacant while an eligible live candidate waits,
+// unless the election is paused, wakes up later, or was not read to the end and is due.
 inline void CheckInLine(const TransactionState& transaction) {
   const auto alive = [&](const SessionId& id) { return transaction.sessions.at(id).Alive(); };
   const ElectionState& state = StateIn(transaction);
@@ -264,7 +263,7 @@ inline void CheckInLine(const TransactionState& transaction) {
   })) << "somebody waits for a vacant seat, and nothing is going to happen";
 }
 
-// What is undecided is a vacant seat that somebody may wait for.
+// An undecided election has a vacant seat that somebody may wait for.
 inline void CheckUndecided(const TransactionState& transaction) {
   if (transaction.undecided.empty()) return;
   const ElectionState& state = StateIn(transaction);

@@ -18,14 +18,14 @@ struct LockSet {
     std::set<std::string> candidates;  // whose places are needed, too
     size_t departures = 0;             // terms that may end; each needs a successor
     bool create = false;               // create the election
-    // If it does not exist: whose numbers of created elections must be read.
+    // If it does not exist: the identities whose created elections must be counted.
     std::set<std::string> creators = {};
     bool past = false;  // read its `Past`
   };
 
   std::map<ElectionName, Part> elections;
   std::vector<SessionId> sessions = {};   // needed besides those, leaders and successors
-  std::set<SessionId> opened = {};        // that commands open, unless they are repeated
+  std::set<SessionId> opened = {};        // opened by commands, unless they are retries
   std::set<std::string> identities = {};  // whose sessions and candidacies are counted
   // Wait about a second for locked elections instead of skipping them: overlapping share locks may
   // never leave them free, but let a queue through.

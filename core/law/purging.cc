@@ -8,20 +8,20 @@
 namespace tenure {
 namespace {
 
-// Whether something keeps the seat empty, or for somebody, until a time that has not come.
+// Whether something keeps the seat empty, or reserved, until a time in the future.
 bool IsHeld(const Election& election, DbTime now) {
   const auto& appointment = election.appointment;
   return now < election.vacant_until || now < election.cooling_until || election.wake_at ||
          (appointment && appointment->until && now < *appointment->until);
 }
 
-// At least: revisions have no gaps, except where they were raised.
+// At least the number of events: revisions have no gaps, except where they were raised.
 uint64_t EventsOf(const Election& election, const Past& past) {
   return past.oldest ? election.revision.value - past.oldest->value + 1 : 0;
 }
 
-// The latest of what history tells and of the end of the last term, which the election keeps when
-// its history is trimmed. Nothing: it was never used, as far as anybody knows.
+// The later of the last change in the history and the end of the last term, which the election
+// keeps when its history is trimmed. Nothing: it was never used, as far as anybody knows.
 std::optional<DbTime> LastUsed(const Election& election, const Past& past) {
   if (!election.vacancy) return past.changed_at;
   return std::max(past.changed_at.value_or(election.vacancy->since), election.vacancy->since);

@@ -21,7 +21,7 @@ struct Purge {
 };
 
 enum class Purged {
-  kNo,      // it is used, or is not there
+  kNo,      // it is used, or does not exist
   kYes,     // or would be, if this were not a dry run
   kPartly,  // some of its events are gone, and it is still there
 };
@@ -30,8 +30,8 @@ enum class Purged {
 // it or given it settings that count. A deleted election has neither.
 [[nodiscard]] bool MayBeUnused(const Election& election);
 
-// Purges an election if nobody uses it. `events_max` events may be deleted, in all that are purged
-// in this transaction; what is deleted is taken off.
+// Purges an election if nobody uses it. All purges of this transaction together may delete
+// `events_max` events; it is reduced by those deleted here.
 // REQUIRES: the election was locked, and its past was read.
 [[nodiscard]] Purged Apply(TransactionState& transaction, const Purge& purge,
                            const ElectionName& name, uint64_t& events_max);

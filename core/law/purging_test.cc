@@ -19,7 +19,7 @@ const DbTime kLongAgo = kNow + -kAge;
 
 Purge Purging(Duration unused_for = kAge) { return {unused_for, false, kOperator}; }
 
-// The first of its events is of this revision.
+// Its oldest event has this revision.
 Fact ChangedAt(DbTime at, uint64_t oldest = 1) {
   return [=](TransactionState& transaction) {
     transaction.elections[kElection].past = Past{Revision{oldest}, at};
@@ -48,7 +48,7 @@ TEST(PurgeTest, AnElectionThatNobodyUsesIsRemoved) {
 }
 
 // History may have been trimmed, or hidden when terms were raised.
-TEST(PurgeTest, AnElectionThatWasLedLatelyStaysWhateverHistorySays) {
+TEST(PurgeTest, ARecentlyLedElectionStaysWhateverItsHistorySays) {
   const auto vacant_since = [](DbTime since) {
     return Changed([=](Election& it) { it.vacancy = Vacancy{Cause::kResigned, since}; });
   };
@@ -63,7 +63,7 @@ TEST(PurgeTest, AnElectionThatWasLedLatelyStaysWhateverHistorySays) {
   }
 }
 
-TEST(PurgeTest, AnElectionThatWasDeletedLatelyStaysWhateverHistorySays) {
+TEST(PurgeTest, ARecentlyDeletedElectionStaysWhateverItsHistorySays) {
   auto transaction = Given(VacantAfter(Term{7}));
   (void)Do(transaction, Deleting(Term{7}));
   LoadAgain(transaction);
@@ -84,7 +84,7 @@ TEST(PurgeTest, NewElectionsBeginAfterItsHighestNumber) {
   (void)Apply(transaction, Purging(), kElection, events_max);
   (void)Apply(transaction, Purging(), other, events_max);
 
-  EXPECT_EQ(transaction.origin_min, 14u);  // the revision of the first
+  EXPECT_EQ(transaction.origin_min, 14u);  // the revision of the first election
   EXPECT_EQ(events_max, kManyEvents - 14 - 6);
 }
 
@@ -119,14 +119,14 @@ TEST(PurgeTest, ADeletedElectionIsRemoved) {
   EXPECT_EQ(transaction.origin_min, 14u);
 }
 
-TEST(PurgeTest, OneInWhichNothingHasEverHappenedIsRemovedWhateverItsAge) {
+TEST(PurgeTest, AnElectionThatWasNeverUsedIsRemovedWhateverItsAge) {
   auto transaction = Given(VacantAfter(Term{0}), NothingIsKept());
 
   EXPECT_EQ(Purge(transaction, Purging()), Purged::kYes);
   EXPECT_EQ(transaction.admin_changes.at(0).detail, "never used");
 }
 
-TEST(PurgeTest, OneThatIsNotThereIsNotPurged) {
+TEST(PurgeTest, AnUnknownElectionIsNotPurged) {
   auto transaction = Given(NothingIsKept());
 
   EXPECT_EQ(Purge(transaction, Purging()), Purged::kNo);
@@ -173,11 +173,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Kept{"CoolingDown", KeptOut("a", kNow + 1s)},
                       Kept{"Awaited", Changed([](Election& it) { it.wake_at = kNow; })},
                       Kept{"UsedAMomentTooLate", ChangedAt(kLongAgo + kInstant)},
-                      // The clock was set back since.
+                      // The clock has been set back since.
                       Kept{"UsedInTheFuture", ChangedAt(kNow + 1h)}),
     [](const auto& test) { return test.param.why; });
 
-TEST(PurgeTest, WhatIsOverKeepsNothing) {
+TEST(PurgeTest, DelaysThatHaveEndedKeepNothing) {
   auto transaction = Given(VacantAfter(Term{7}), ChangedAt(kLongAgo), VacantUntil(kNow),
                            Appointed("a", kNow), KeptOut("b", kNow));
 
@@ -186,7 +186,7 @@ TEST(PurgeTest, WhatIsOverKeepsNothing) {
 
 // --- A long history ---
 
-TEST(PurgeTest, ALongHistoryGoesFirstFromItsBeginning) {
+TEST(PurgeTest, ALongHistoryIsDeletedFirstOldestEventsFirst) {
   auto transaction = Given(VacantAfter(Term{7}), ChangedAt(kLongAgo, 3));
 
   uint64_t events_max = 5;
@@ -201,7 +201,7 @@ TEST(PurgeTest, ALongHistoryGoesFirstFromItsBeginning) {
   EXPECT_THAT(transaction.admin_changes, IsEmpty());
 }
 
-TEST(PurgeTest, AHistoryOfJustSoManyEventsGoesWithTheElection) {
+TEST(PurgeTest, AHistoryOfTheMaximumLengthGoesWithTheElection) {
   auto transaction = Given(VacantAfter(Term{7}), ChangedAt(kLongAgo, 3));
 
   EXPECT_EQ(Purge(transaction, Purging(), 12), Purged::kYes);
@@ -222,7 +222,7 @@ TEST(FirstEventTest, OnlyTheFirstGrantIsTheFirst) {
   EXPECT_THAT(first, ElementsAre(true, false, false, false));
 }
 
-TEST(FirstEventTest, WhateverNumberTheElectionBeginsAfter) {
+TEST(FirstEventTest, TheFirstGrantIsFirstWhateverNumberItBeginsAfter) {
   auto transaction = Given(Changed([](Election& it) { it.term = Term{it.revision.value = 500}; }));
   (void)Do(transaction, FirstCampaignBy("a"));
   (void)Do(transaction, ResignBy("a"));

@@ -19,8 +19,8 @@ inline constexpr Duration kRememberedClockTolerance = std::chrono::milliseconds(
 // answers: it exists, nobody waits, and nothing is kept, delayed or forbidden.
 [[nodiscard]] bool IsPlain(const ElectionState& state);
 
-// Whether the database still says what is remembered. `loaded` was locked and read for the same
-// commands.
+// Whether the database still agrees with what is remembered. `loaded` was locked and read for the
+// same commands.
 // REQUIRES: the elections that are remembered are plain.
 [[nodiscard]] bool StillHolds(const TransactionState& remembered, const TransactionState& loaded);
 

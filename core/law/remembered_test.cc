@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // --- StillHolds ---
 
-TEST(StillHolds, WhatHasNotChanged) { EXPECT_TRUE(StillHolds(Plain(), Plain())); }
+TEST(StillHolds, AnUnchangedState) { EXPECT_TRUE(StillHolds(Plain(), Plain())); }
 
 TEST(StillHolds, ASessionThatHasMoved) {
   TransactionState loaded = Plain();
@@ -109,7 +109,7 @@ TEST(StillHolds, ASessionThatHasMoved) {
   EXPECT_TRUE(StillHolds(Plain(), loaded));
 }
 
-TEST(StillHolds, AClockThatWasReckonedNearlyRight) {
+TEST(StillHolds, AClockWithinTheTolerance) {
   TransactionState loaded = Plain();
   loaded.now = kNow + -kRememberedClockTolerance;
 
@@ -118,7 +118,7 @@ TEST(StillHolds, AClockThatWasReckonedNearlyRight) {
 
 class NoLongerHolds : public ::testing::TestWithParam<Change> {};
 
-TEST_P(NoLongerHolds, WhatHasChanged) {
+TEST_P(NoLongerHolds, AChangedState) {
   TransactionState loaded = Plain();
 
   GetParam().make(loaded);
@@ -172,7 +172,7 @@ TEST(MayCommitFromMemory, ANewSession) {
   EXPECT_TRUE(MayCommitFromMemory(Plain(), decided));
 }
 
-TEST(MayCommitFromMemory, ANewPlaceAndWhenToLookAtItAgain) {
+TEST(MayCommitFromMemory, ANewPlaceAndItsWakeUp) {
   TransactionState decided = Decided();
   decided.elections.at({"e"}).election.waiting = 1;
   decided.elections.at({"e"}).election.wake_at = kNow + 1s;
@@ -182,7 +182,7 @@ TEST(MayCommitFromMemory, ANewPlaceAndWhenToLookAtItAgain) {
 
 class NotFromMemory : public ::testing::TestWithParam<Change> {};
 
-TEST_P(NotFromMemory, WhatTheConditionsDoNotCover) {
+TEST_P(NotFromMemory, AChangeThatTheConditionsDoNotCover) {
   TransactionState decided = Decided();
 
   GetParam().make(decided);

@@ -13,7 +13,7 @@
 
 namespace tenure {
 
-// What the history of an election still shows.
+// What is left of an election's history.
 struct Past {
   std::optional<Revision> oldest = {};  // of its events; nothing: it has none
   // The time of the latest event, or of an operator's later change. Nothing: there is neither.
@@ -33,7 +33,7 @@ struct ElectionState {
   // The last of the first live candidacies, if there may be more behind it that were not read:
   // beyond this place the order of the queue is not known.
   std::optional<Candidacy> horizon = {};
-  // Candidates that were deposed, and until when none of them is elected, unless it is appointed.
+  // Candidates that were deposed, and until when none of them is elected unless appointed.
   std::map<std::string, DbTime> cool_downs = {};
   // Nothing, unless it was asked for (LockSet).
   std::optional<Past> past = {};
@@ -76,8 +76,8 @@ struct TransactionState {
   // them is decided.
   std::set<ElectionName> busy;
   std::set<SessionId> busy_sessions;
-  // Of the identities that have a quota, as far as it was asked for (LockSet), as of now: what is
-  // taken on at this moment in other transactions is not in it.
+  // Of the identities with a quota, if it was asked for (LockSet). Concurrent transactions are not
+  // counted.
   std::map<std::string, Usage> usage;
 
   // Written by the law, in the order in which it happened.
@@ -88,7 +88,7 @@ struct TransactionState {
   // in other elections are still to be given up, one `Reconcile` each.
   std::vector<SessionId> ended;
   // Vacant elections whose next leader cannot be decided from what was read: they need another
-  // `Reconcile`. What the latest command has decided counts.
+  // `Reconcile`. The latest command about an election decides whether it is listed.
   std::set<ElectionName> undecided;
   // Sessions that this transaction has opened.
   std::vector<SessionId> opened;

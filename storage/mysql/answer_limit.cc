@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-// Of mariadb/ma_pvio.h, which includes private headers.
+// From mariadb/ma_pvio.h, which includes private headers.
 extern "C" int ma_pvio_register_callback(my_bool register_callback,
                                          void (*callback)(int mode, MYSQL* mysql,
                                                           const unsigned char* buffer,
@@ -20,11 +20,11 @@ constexpr size_t kHeaderBytes = 4;
 constexpr unsigned char kErrorPacket = 0xff;
 
 thread_local size_t allowed = 0;
-thread_local size_t read = 0;  // since then
+thread_local size_t read = 0;  // since AllowAnswerOf
 
-// When an error comes, libmariadb 3.3 looks into the server's version, and crashes if it does not
-// know it. So it gets an empty one if the first packet, which should have it, is an error. It frees
-// that with the connection.
+// On an error, libmariadb 3.3 reads the server's version, and crashes if it has none. So it gets an
+// empty one if the first packet, which should contain it, is an error. libmariadb frees the version
+// with the connection.
 void SetVersionIfAnErrorComesFirst(MYSQL* connection, const unsigned char* buffer, size_t length) {
   const bool has_kind = read <= kHeaderBytes && read + length > kHeaderBytes;
   if (has_kind && buffer[kHeaderBytes - read] == kErrorPacket &&

@@ -23,7 +23,7 @@ namespace {
 // More than any answer, except those to a login.
 constexpr size_t kAnswerMaxBytes = size_t{128} << 20;
 
-// The Connector's errors as ours.
+// Converts the Connector's errors to ours.
 template <typename Ask>
 auto Translating(Ask ask) {
   try {
@@ -35,12 +35,13 @@ auto Translating(Ask ask) {
   }
 }
 
-// The rows of the result that is next. The driver has read them all: it would not report an error
-// of the server amid rows that are read one by one.
+// The rows of the next result. The driver has read them all: it would not report a server's error
+// in the middle of rows that are read one by one.
 Rows Fetch(sql::Statement& statement) {
   const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
   if (result == nullptr) {
-    throw MySqlError(MySqlError::Kind::kAway, 0, "the server's answer has no rows where it should");
+    throw MySqlError(MySqlError::Kind::kAway, 0,
+                     "the server's answer lacks rows that it should have");
   }
   Rows rows;
   size_t bytes = 0;  // of memory

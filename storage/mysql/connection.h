@@ -26,8 +26,8 @@ namespace tenure::mysql {
 
 using Cell = std::optional<std::string>;
 
-// See storage/rows.h. A column that should not be NULL, and is, throws std::bad_optional_access
-// when its bytes are read; one that is not there throws std::out_of_range.
+// See storage/rows.h. Reading the bytes of an unexpected NULL throws std::bad_optional_access;
+// reading a missing column throws std::out_of_range.
 struct Row : std::vector<Cell> {
   using std::vector<Cell>::vector;
 
@@ -45,7 +45,7 @@ struct Row : std::vector<Cell> {
   }
 };
 
-using Rows = std::vector<Row>;  // what one statement was answered; none if it is no query
+using Rows = std::vector<Row>;  // the result of one statement; empty if it is no query
 
 template <typename Convert>
 auto ConvertAll(const Rows& rows, Convert convert) {
@@ -67,27 +67,27 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Runs the statements until one fails, and answers with one Rows for each. They are sent in one
+  // Runs the statements until one fails, and returns one Rows for each. They are sent in one
   // message, except to Galera: there, a transaction that a commit on another node has ended in the
   // middle of a message is not reported, and the server runs the rest of the message without it.
   std::vector<Rows> Run(const std::vector<std::string>& statements);
 
-  // Runs one statement that changes rows, and answers with how many it changed.
+  // Runs one statement that changes rows, and returns how many it changed.
   uint64_t Change(const std::string& statement);
 
   [[nodiscard]] const Address& address() const { return address_; }
-  // As it was when the connection was made, or asked last. It may be one that must not be used.
+  // The server, as of the connection or the last AskAgain. It may be one that must not be used.
   [[nodiscard]] const Server& server() const { return server_; }
-  // Asks again what it is. Throws kUnfit if it must not be used now.
+  // Asks the server again what it is. Throws kUnfit if it must not be used now.
   void AskAgain();
   // Throws kUnfit if the server refuses writes now: it is not, or no longer, the one that others
-  // write to, and what it shows may be old. The second form looks at a cell of @@global.read_only.
+  // write to, and its data may be old. The second form checks a cell of @@global.read_only.
   void CheckWritable();
   static void CheckWritable(const Cell& read_only);
 
  private:
   std::vector<Rows> RunInOneMessage(const std::vector<std::string>& statements);
-  // Runs `first` before, in the same message.
+  // Runs `first` first, in the same message.
   [[nodiscard]] ServerFacts AskForFacts(std::vector<std::string> first = {});
   void SetUp(const ServerFacts& facts);
 

@@ -8,7 +8,7 @@ namespace tenure::mysql {
 namespace {
 
 constexpr int kErrorDuringCommit = 1180;
-// The handler's error inside of it: a deadlock, which has rolled the transaction back.
+// In its text, the storage engine's own error: a deadlock, which rolled the transaction back.
 constexpr char kDeadlockDuringCommit[] = "error 149 ";
 
 // The error numbers are those of MySQL's and MariaDB's manuals.
@@ -31,7 +31,7 @@ MySqlError::Kind KindOf(int code, std::string_view text) {
     case 1159:
     case 1160:
     case 1161:                // packets that were not read or written
-    case kErrorDuringCommit:  // nobody knows what became of it
+    case kErrorDuringCommit:  // its outcome is unknown
     case 1175:                // safe updates
     case 1317:                // KILL QUERY
     case 1665:                // the session's log format

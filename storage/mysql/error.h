@@ -15,12 +15,12 @@ namespace tenure::mysql {
 class MySqlError : public std::runtime_error {
  public:
   enum class Kind {
-    kConflict,      // deadlock, lock wait, certification: the transaction is to be tried again
-    kAway,          // the connection is of no more use
-    kUnfit,         // nor is the server: it cannot be written to, or has left its cluster
-    kNotCommitted,  // the connection broke during a commit, which did not happen: to be tried again
-    kInDoubt,  // the connection broke during a commit, and what became of it cannot be found out
-    kOther,    // the statement is wrong, or the user may not
+    kConflict,      // deadlock, lock wait, certification: retry the transaction
+    kAway,          // the connection is unusable
+    kUnfit,         // so is the server: it cannot be written to, or has left its cluster
+    kNotCommitted,  // the connection broke during a commit, which did not happen: retry
+    kInDoubt,       // the connection broke during a commit, and its outcome cannot be found out
+    kOther,         // the statement is wrong, or the user lacks a right
   };
 
   // A message may repeat what the server said, so it is made printable.
@@ -31,7 +31,7 @@ class MySqlError : public std::runtime_error {
   int code;
 };
 
-// The Connector's error as ours.
+// Converts the Connector's error to ours.
 [[nodiscard]] MySqlError Translate(const sql::SQLException& error);
 
 }  // namespace tenure::mysql

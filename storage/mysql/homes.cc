@@ -38,8 +38,8 @@ Result<BeatReport> MySqlStore::Beat(const BeatOrder& order) {
       return SendBeat(loan.connection(), order);
     } catch (const MySqlError& error) {
       if (error.kind != MySqlError::Kind::kAway) throw;
-      // It may have been made. If it was sent again, its number would be there already, as if a
-      // copy of this replica had sent it.
+      // The beat may have been made. If it were sent again, its number would be there already, as
+      // if a copy of this replica had sent it.
       throw MySqlError(MySqlError::Kind::kInDoubt, error.code, error.what());
     }
   });

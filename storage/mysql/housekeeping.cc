@@ -11,12 +11,12 @@ namespace tenure::mysql {
 
 namespace {
 
-// One step of trimming takes no longer, however slow the database is; the next one goes on from
+// Maximum time for one step of trimming, however slow the database is; the next step continues from
 // there.
 constexpr auto kTrimTimeMax = std::chrono::seconds(5);
 constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 
-// The last one answers how many sessions were deleted.
+// The last statement returns the number of deleted sessions.
 std::vector<std::string> Forgetting(Duration age, size_t limit) {
   std::vector<std::string> statements = query::ForgetHomes(kDeadHomesKeptFor, limit);
   statements.push_back(query::ForgetWriters(kWriterAgeMax, limit));

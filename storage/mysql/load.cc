@@ -68,7 +68,7 @@ class Loader {
   }
 
  private:
-  // The elections, and the sessions that are needed in any case: leaders are known only when the
+  // The elections, and the sessions that are needed in any case: leaders are known only once the
   // elections are.
   void LockWhatIsKnown() {
     std::vector<ElectionName> names;
@@ -77,8 +77,8 @@ class Loader {
       names.push_back(name);
       sessions.insert(part.sessions.begin(), part.sessions.end());
     }
-    // The writer's row is locked from the first message on: a look-up of what became of this
-    // transaction waits until it has ended, however long that takes.
+    // The writer's row is locked from the first message on: a look-up of this transaction's outcome
+    // waits until it has ended, however long that takes.
     Pool::Slot& slot = loan_.slot();
     std::vector<std::string> statements = {query::kBegin,
                                            query::SaveWriter(slot.writer, ++slot.transaction)};
@@ -135,7 +135,7 @@ class Loader {
     }
   }
 
-  // Nothing if others have held them for all the time that a lock may be waited for.
+  // Nothing if others have held them for the whole lock wait timeout.
   Rows QueueFor(const std::vector<ElectionName>& names) {
     try {
       return RunOne(loan_, query::LockElections(names, Patience::kWait));
@@ -155,7 +155,7 @@ class Loader {
     }
   }
 
-  // What could not be locked is either held by another transaction, or not there.
+  // An election that could not be locked is either held by another transaction or missing.
   void FindMissing(std::vector<ElectionName> names) {
     for (const Row& row : RunOne(loan_, query::ExistingElections(names))) {
       transaction_.busy.insert(ToName(row));
@@ -171,7 +171,8 @@ class Loader {
         {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked),
          query::kOrigin});
     AddLocked(results[1]);
-    // Read when the rows are there: of an election of this name that was purged, it is known then.
+    // The origin is read after the rows exist: by then it is above every purged election of this
+    // name.
     for (const ElectionName& name : loaded_.created) {
       Election& election = transaction_.elections.at(name).election;
       election.term.value = election.revision.value = results[2].at(0).Unsigned(0);
@@ -181,8 +182,8 @@ class Loader {
     }
   }
 
-  // To create an election may mean to wait for another transaction that creates it. No session is
-  // locked meanwhile, or it could not move or end; and the clock is read when the wait is over.
+  // Creating an election may mean waiting for another transaction that creates it. No session is
+  // locked meanwhile, or it could not move or end; and the clock is read after the wait.
   void StartAgain() {
     loan_.connection().Run({query::kRollback});
     loaded_ = {};
@@ -280,7 +281,7 @@ class Loader {
     }
   }
 
-  // Those that were not asked for yet. The clock is read after the last lock.
+  // Locks sessions that were not asked for yet. The clock is read after the last lock.
   void LockSessions() {
     std::set<SessionId> needed(locks_.sessions.begin(), locks_.sessions.end());
     for (const auto& [name, state] : transaction_.elections) needed.merge(SessionsOf(name, state));
@@ -353,7 +354,7 @@ class Loader {
   Loaded loaded_;
   TransactionState& transaction_ = loaded_.transaction;
   std::set<SessionId> asked_for_;      // sessions that were locked, skipped or missing
-  std::set<ElectionName> read_ahead_;  // whose queues have been read
+  std::set<ElectionName> read_ahead_;  // their queues have been read
   bool elections_first_ = false;       // lock them before any session
 };
 

@@ -1,7 +1,8 @@
-// Loads what a transaction is decided by, under row locks.
+// Loads the state that a transaction is decided from, under row locks.
 //
 // The order of locks: the connection's writer, elections by name, then sessions. Elections and
-// sessions that others hold are skipped and not waited for, so no order among sessions is needed.
+// sessions that others hold are skipped, not waited for, so sessions need no order among
+// themselves.
 #pragma once
 
 #include <set>
@@ -14,18 +15,18 @@ namespace tenure::mysql {
 
 struct Loaded {
   TransactionState transaction;
-  std::set<ElectionName> created;  // whose rows have never held a campaign
+  std::set<ElectionName> created;  // their rows have never held a campaign
 };
 
 // Begins the transaction, and leaves it open. Throws MySqlError.
 [[nodiscard]] Loaded Load(Pool::Loan& loan, const LockSet& locks);
 
-// Deleted, but by nobody: its row was made for a campaign.
+// A row that was created for a campaign: deleted, but by nobody.
 [[nodiscard]] inline bool IsPlaceholder(const Election& election) {
   return election.deleted && election.history_from == Revision{0};
 }
 
-// What a single statement is answered.
+// Runs a single statement.
 [[nodiscard]] inline Rows RunOne(Pool::Loan& loan, std::string statement) {
   return std::move(loan.connection().Run({std::move(statement)})[0]);
 }

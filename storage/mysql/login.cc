@@ -53,7 +53,7 @@ MySqlError TranslateFailedLogin(const sql::SQLException& error, const Config& co
   }
   switch (failure.code) {
     case kCannotConnect:
-      // EINPROGRESS: libmariadb does not keep why the connection failed then.
+      // EINPROGRESS: libmariadb does not keep the reason of the failure.
       if (!std::string_view(failure.what()).ends_with("(115)")) return failure;
       return because(failure.code, "connection refused, or no route to the host (error 2002)");
     case kTlsError:
@@ -61,7 +61,7 @@ MySqlError TranslateFailedLogin(const sql::SQLException& error, const Config& co
                                                WhyTlsFailed(error.what(), host, config.tls)));
     case kPluginNotAllowed:
       return because(failure.code,
-                     fmt::format("{} asks for a password in a way in which it is not sent without "
+                     fmt::format("{} asks for the password by a method that is refused without "
                                  "TLS: {}",
                                  host, error.what()));
     case kAccessDenied:
@@ -78,7 +78,7 @@ MySqlError TranslateFailedLogin(const sql::SQLException& error, const Config& co
   }
 }
 
-// Of what a statement of the session may use.
+// An error about a limit on what the session's statements may use.
 bool IsLimit(int code) {
   return code == 1104 || code == 1290 || code == 1969 || code == 3024;  // rows, memory, time
 }
@@ -86,7 +86,7 @@ bool IsLimit(int code) {
 void SetTls(sql::ConnectOptionsMap& options, const Tls& tls) {
   if (tls.mode == Tls::Mode::kDisabled) return;
   if (const auto fault = FaultOfFiles(tls)) throw MySqlError(MySqlError::Kind::kAway, 0, *fault);
-  options["sslEnforce"] = true;  // which means that TLS is used if the server offers it
+  options["sslEnforce"] = true;  // uses TLS if the server offers it
   const std::pair<const char*, const std::string&> files[] = {
       {"sslCA", tls.ca}, {"sslCert", tls.certificate}, {"sslKey", tls.key}};
   for (const auto& [option, path] : files) {
@@ -127,7 +127,8 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
       return connect();
     } catch (const sql::SQLException& error) {
       if (!IsLimit(error.getErrorCode())) throw;
-      // The driver asks before we can. What comes with its login has less time than a statement.
+      // The driver runs queries of its own before ours. Only now, because preInit has less time
+      // than a statement.
       options["preInit"] = kFirstOfSession;
       AllowAnswerOf(kLoginMaxBytes);
       return connect();

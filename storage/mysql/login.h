@@ -1,5 +1,5 @@
-// One login to one server through the Connector, protected as the configuration asks. What must be
-// remembered from one login to the next is in storage/mysql/logins.h.
+// One login to one server through the Connector, protected as the configuration asks.
+// storage/mysql/logins.h remembers what later logins need.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class Connection;
 
 namespace tenure::mysql {
 
-// The one to log in with now. Throws MySqlError.
+// The password to log in with now. Throws MySqlError.
 [[nodiscard]] std::string PasswordOf(const Config& config);
 
 // Throws MySqlError.

@@ -16,13 +16,13 @@ namespace tenure::mysql {
 namespace {
 
 constexpr char kName[] = "tenure_login_gate";
-// Of the protocol: another plugin is to go on.
+// The protocol's byte for a switch to another plugin.
 constexpr unsigned char kSwitch = 0xfe;
 constexpr char kCachingSha2[] = "caching_sha2_password";
 // The plugins that prove that the client knows the password without sending it.
 constexpr std::string_view kProofs =
     "mysql_native_password,caching_sha2_password,client_ed25519,parsec";
-// Those that send it, as it is or encrypted with any key that the server sends.
+// Those that send it, in clear text or encrypted with any key that the server sends.
 constexpr std::string_view kSenders = "sha256_password,mysql_clear_password,dialog";
 
 // Of caching_sha2_password.
@@ -57,7 +57,7 @@ std::string Sha2Proof(const std::string& password, const std::string& nonce) {
   return proof;
 }
 
-// Nobody on the way can read what is sent.
+// Whether nobody on the way can read what is sent.
 bool IsPrivate(MYSQL_PLUGIN_VIO* vio, MYSQL* mysql) {
   MYSQL_PLUGIN_VIO_INFO info{};
   vio->info(vio, &info);
@@ -101,8 +101,8 @@ struct GatePlugin {
     return length > 0 && packet[0] == 0 ? CR_OK_HANDSHAKE_COMPLETE : CR_ERROR;
   }
 
-  // Takes the place of the client library's caching_sha2_password, which sends the password as it
-  // is if TLS was asked for and the server does not offer it.
+  // Replaces the client library's caching_sha2_password, which sends the password in clear text if
+  // TLS was requested and the server does not offer it.
   static int ProveBySha2(MYSQL_PLUGIN_VIO* vio, MYSQL* mysql) {
     unsigned char* packet = nullptr;
     if (vio->read_packet(vio, &packet) != kNonceBytes + 1) return CR_ERROR;

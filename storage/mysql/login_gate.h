@@ -1,7 +1,7 @@
-// Stands before the password in every login.
+// Guards the password in every login.
 //
-// The client library sends a password in whatever way the server asks for, over whatever connection
-// the server offers; whether TLS is used can be seen only afterwards. So all logins begin with an
+// The client library sends a password in any way that the server asks for, over any connection that
+// it offers; whether TLS is used can be seen only afterwards. So all logins begin with an
 // authentication plugin of Tenure's, which sends no password: it refuses a connection without TLS
 // where TLS is required, and says which plugins may come next. The password itself is sent only
 // over TLS or a local socket, also by caching_sha2_password, for which Tenure has a plugin of its
@@ -13,7 +13,7 @@
 
 namespace tenure::mysql {
 
-// Of one login. Lives while the driver connects, on the same thread.
+// The gate of one login. Lives while the driver connects, on the same thread.
 class LoginGate {
  public:
   explicit LoginGate(bool tls_required);

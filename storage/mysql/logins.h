@@ -1,8 +1,8 @@
 // Logs in, and remembers what was refused.
 //
-// A password that a server has refused is not sent to it again until it is another one, or a pause
-// is over: servers lock accounts (max_password_errors, FAILED_LOGIN_ATTEMPTS) whose password is
-// wrong too often. docs/engines.md has a table of the errors of logins, and what follows from each.
+// A password that a server has refused is not sent to it again until it changes, or a pause has
+// ended: servers lock accounts after too many wrong passwords (max_password_errors,
+// FAILED_LOGIN_ATTEMPTS). docs/engines.md lists the errors of logins, and what follows from each.
 //
 // One caller at a time.
 #pragma once
@@ -19,11 +19,11 @@
 
 namespace tenure::mysql {
 
-// The server cannot be reached, or is going away: nor can connections that it has accepted be used.
-// After any other error of a login they can, whether the server has refused it, or it failed on our
-// side, as without a password or DNS. Pure.
+// Whether the server cannot be reached, or is going away: then its open connections are of no use
+// either. After any other login error they stay usable, whether the server refused the login or it
+// failed on our side, for example without a password or DNS. Pure.
 [[nodiscard]] bool ServerIsGone(const MySqlError& error);
-// The server knows the user by another password, or not at all. Pure.
+// Whether the server has another password for the user, or does not know the user. Pure.
 [[nodiscard]] bool PasswordIsRefused(const MySqlError& error);
 
 class Logins {
@@ -35,7 +35,7 @@ class Logins {
 
   [[nodiscard]] const Config& config() const { return config_; }
 
-  // Throws MySqlError, also for what is remembered.
+  // Throws MySqlError, also for a remembered refusal.
   std::unique_ptr<Connection> LogIn(const Address& address);
 
  private:

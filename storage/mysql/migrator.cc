@@ -13,12 +13,13 @@ namespace {
 
 constexpr std::string_view kCreate = "CREATE ";
 
-// Who updates the schema, and dies, is waited for as long as this; longer than a statement takes.
+// How long others wait for a process that died while it updated the schema; longer than a statement
+// takes.
 constexpr Duration kMigrationLease = std::chrono::minutes(2);
 constexpr auto kMigrationPatience = std::chrono::seconds(30);
 constexpr auto kMigrationPause = std::chrono::milliseconds(100);
 
-// One statement of a migration. What it makes may be there: another run made it.
+// Runs one statement of a migration. Its object may exist: another run created it.
 void Create(Connection& connection, std::string statement) {
   try {
     const size_t replace = statement.find(query::kOrReplace);
@@ -63,7 +64,7 @@ void CheckFence(Connection& connection) {
 }
 
 // Statements that define something are not transactions, and two at once on different nodes of
-// Galera can stop the cluster. So who migrates has a row.
+// Galera can stop the cluster. So the process that migrates takes a row.
 bool TakeMigrationLock(Connection& connection, const std::string& holder) {
   const std::vector<Rows> results =
       connection.Run({query::TakeMigrationLock(holder, kMigrationLease), query::kRowCount});
@@ -77,7 +78,7 @@ struct MigrationTurn {
   ~MigrationTurn() {
     try {
       connection.Run({query::FreeMigrationLock(holder)});
-    } catch (const MySqlError&) {  // its time will be over
+    } catch (const MySqlError&) {  // the row expires by itself
     }
   }
 };

@@ -9,10 +9,10 @@
 
 namespace tenure::mysql {
 
-// Whether Tenure has begun to create its tables here. The table of versions of another application
-// does not count.
+// Whether Tenure has begun to create its tables here. Another application's table of versions does
+// not count.
 [[nodiscard]] bool HasSchema(Connection& connection);
-// Of the database; 0 if it has no schema.
+// The version of the database's schema; 0 if it has none.
 [[nodiscard]] int SchemaVersion(Connection& connection);
 
 // Runs the steps that are missing, one process at a time, and checks that applications can call the

@@ -63,7 +63,7 @@ namespace {
 
 ForeignTables FindForeign(Connection& connection) {
   const Rows rows = connection.Run({query::kTables})[0];
-  // A schema that another replica has begun since the tables were read is no other application's.
+  // Another replica may have begun Tenure's schema since the tables were read.
   if (HasSchema(connection)) return {};
   return JudgeTables(ConvertAll(rows, [](const Row& row) { return Printable(row.Bytes(0)); }),
                      MySqlMigrations());

@@ -7,7 +7,7 @@
 // finds all of them busy waits, a bounded time.
 //
 // A connection that breaks during COMMIT leaves open whether the commit happened. Every transaction
-// therefore also counts up a row of its connection (table `writers`), and that row, read under its
+// therefore also increments a row of its connection (table `writers`), and that row, read under its
 // lock on a new connection, shows the outcome.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace tenure::mysql {
 
-// Connects when it is first used: the first call detects a database that is away.
+// Connects when it is first used: the first call detects a database that is unavailable.
 [[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(Config config);
 
 [[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const Config& config, bool migrates);

@@ -13,17 +13,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kIdleMax = kSilenceMax - std::chrono::seconds(1);
-// Between two searches for a server.
+// Pause between two searches for a server.
 constexpr std::chrono::milliseconds kSearchPauseMin{50};
 constexpr std::chrono::milliseconds kSearchPauseMax{1000};
-// How long a borrower waits for the login of another one, or for its connection if its own login is
+// How long a borrower waits for another's login, or for another's connection if its own login is
 // refused.
 constexpr std::chrono::seconds kSearchPatience{2};
-// A load-balancing proxy may connect us to a different server. Maximum attempts to reach
-// the one that is used.
+// A load-balancing proxy may connect us to a different server. Maximum attempts to reach the one in
+// use.
 constexpr int kConnectTries = 4;
 
-// Of no server.
+// The number of no server.
 constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
 
 std::string NameOf(const Address& address) {
@@ -59,7 +59,7 @@ Pool::Loan Pool::Borrow(Where where) {
     throw MySqlError(MySqlError::Kind::kAway, 0,
                      "all " + std::to_string(slots_.size()) + " database connections are in use");
   }
-  // A connected one first: another one may not be accepted.
+  // A connected slot first: the server may accept no further connection.
   Slot* slot = FindUsable();
   if (slot == nullptr) {
     slot = free_.back();
@@ -105,12 +105,12 @@ void Pool::CheckStaying(uint64_t choice) const {
   const uint64_t stay_on = stay_on_;
   if (stay_on == 0 || choice == stay_on) return;
   throw MySqlError(MySqlError::Kind::kAway, 0,
-                   "another database server answers than before, and has not been checked yet");
+                   "a different database server answers now, and has not been checked yet");
 }
 
 class Pool::SearchTurn {
  public:
-  // Waits for it. Throws kAway if somebody else has it for too long.
+  // Waits for the turn. Throws kAway if another borrower has it for too long.
   explicit SearchTurn(Pool& pool) : pool_(pool) {
     MutexLock lock(pool.mutex_);
     const auto until = Clock::now() + kSearchPatience;
@@ -213,7 +213,7 @@ void Pool::Choose(Slot& slot) {
                          server.name + " is not used: " + server.refusal);
       }
       const MutexLock lock(mutex_);
-      // Nothing has changed if it is the one that was left.
+      // The number stays if this is the server that was left.
       const std::string node = server.node + " at " + NameOf(address);
       if (std::exchange(node_, node) != node) ++choices_;
       choice_ = Choice{address, server, choices_};
@@ -251,7 +251,7 @@ void Pool::LeaveServer() {
   const auto left = std::find(order_.begin(), order_.end(), choice_->address);
   if (left != order_.end()) std::rotate(left, left + 1, order_.end());
   choice_.reset();
-  node_.clear();  // no connection to it is to be used any more
+  node_.clear();  // no connection to it may be used any more
 }
 
 void Pool::Leave(uint64_t choice) {

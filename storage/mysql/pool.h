@@ -2,12 +2,12 @@
 //
 // The pool is sticky: the first server in the list that may be used is used for everything, until
 // it is lost. Then all connections are dropped, and the next server is chosen once, for all. While
-// there is none, one borrower looks for it at a time, ever more rarely; the others get at once
-// what was found last.
+// there is none, one borrower at a time looks for it, at growing intervals; the others get the last
+// result at once.
 //
 // One login is under way at a time. If one fails, but the server is not gone
-// (storage/mysql/logins.h), the connections to it go on, and a borrower that needs another one
-// waits for one of these. A server that is gone, or to which no connection is left, is lost.
+// (storage/mysql/logins.h), its connections stay in use, and a borrower without one waits for one
+// of them. A server that is gone, or to which no connection is left, is lost.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class Pool {
     std::string writer;
     uint64_t transaction = 0;
     std::unique_ptr<Connection> connection = {};
-    uint64_t choice = 0;  // of the server that it is or was connected to last
+    uint64_t choice = 0;  // number of the server that it is or was connected to
     std::chrono::steady_clock::time_point returned_at = {};
     bool connected = false;  // as far as the pool knows
   };
@@ -73,18 +73,18 @@ class Pool {
 
   explicit Pool(Config config, std::chrono::milliseconds patience = kBorrowTimeout);
 
-  // From now on, connections are lent only to the server of this number, a slot's `choice`, except
-  // to those who say that any will do. Thread-safe.
+  // From now on, lends only connections to the server of this number, a slot's `choice`, except to
+  // borrowers with kAnywhere. Thread-safe.
   void StayOn(uint64_t choice) { stay_on_ = choice; }
-  // The server in use is the last to be tried from now on, and until the next StayOn, connections
-  // are lent only to those who say that any will do. Thread-safe.
+  // From now on, tries the server in use last. Until the next StayOn, lends connections only to
+  // borrowers with kAnywhere. Thread-safe.
   void LeaveServer();
 
-  // Waits a bounded time for a slot, without the connection that the server may have ended for its
-  // silence, or that leads to a server that was left. Throws kAway if none came free. Thread-safe.
+  // Waits a bounded time for a slot. Its connection is closed first if the server may have ended it
+  // for silence, or is no longer in use. Throws kAway if none came free. Thread-safe.
   Loan Borrow(Where where = Where::kStaying);
 
-  // Of the connections. Thread-safe.
+  // Counts of connections. Thread-safe.
   [[nodiscard]] StoreActivity Activity() const;
 
  private:
@@ -94,7 +94,7 @@ class Pool {
     Server server;
     uint64_t number = 0;
   };
-  // What the last search found, and until when that holds.
+  // Why the last search failed, and until when that holds.
   struct Failure {
     // A copy of its own, for the caller's thread: copies of an exception share their text.
     [[nodiscard]] MySqlError Error() const { return {kind, code, message}; }
@@ -106,17 +106,17 @@ class Pool {
     std::chrono::steady_clock::time_point until;
   };
 
-  // Its holder is the only one that logs in.
+  // Only its holder logs in.
   class SearchTurn;
 
-  // Gives the slot a connection. False if it is one that another slot had.
+  // Gives the slot a connection. False if it took over another slot's.
   bool Connect(Slot& slot);
   void MakeConnection(Slot& slot);
   bool TakeOver(Slot& slot);
-  // The last returned that is connected to the server in use, which has not ended the connection
-  // for its silence; null if there is none.
+  // The last returned slot that is connected to the server in use, and not silent for too long;
+  // null if there is none.
   [[nodiscard]] Slot* FindUsable() const TENURE_REQUIRES(mutex_);
-  // On loan, and connected to the server in use.
+  // Whether other slots are on loan and connected to the server in use.
   [[nodiscard]] bool OthersAreConnected(const Slot& slot) const TENURE_REQUIRES(mutex_);
   // Throws kAway if the server is not the one to stay on.
   void CheckStaying(uint64_t choice) const;
@@ -132,7 +132,7 @@ class Pool {
   [[nodiscard]] std::string Addresses() const;  // for people
   void Return(Slot& slot);
 
-  const std::vector<Address> addresses_;  // as the URL has them
+  const std::vector<Address> addresses_;  // as in the URL
   const std::chrono::milliseconds patience_;
   mutable Mutex mutex_;
   ConditionVariable returned_;
@@ -141,10 +141,10 @@ class Pool {
   std::vector<Slot*> free_ TENURE_GUARDED_BY(mutex_);  // the last returned is lent first
   std::optional<Choice> choice_ TENURE_GUARDED_BY(mutex_);
   std::vector<Address> order_ TENURE_GUARDED_BY(mutex_);  // in which they are tried
-  std::string node_ TENURE_GUARDED_BY(mutex_);            // of the last choice
+  std::string node_ TENURE_GUARDED_BY(mutex_);            // of the last server chosen
   uint64_t choices_ TENURE_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> stay_on_ = 0;                 // 0: anywhere
-  bool searching_ TENURE_GUARDED_BY(mutex_) = false;  // somebody has the turn
+  bool searching_ TENURE_GUARDED_BY(mutex_) = false;  // a borrower has the turn
   // These belong to the holder of the turn.
   Logins logins_;
   std::optional<Failure> failure_;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(PoolTest, ABorrowerThatWaitsGoesOnWhenASlotIsReturned) {
+TEST(PoolTest, AWaitingBorrowerContinuesWhenASlotIsReturned) {
   Config config;
   config.connections_max = 1;
   Pool pool(config, 1min);

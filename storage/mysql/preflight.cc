@@ -11,12 +11,12 @@ namespace tenure::mysql {
 namespace {
 
 struct Missing {
-  std::string rights;            // and why the first was found missing; empty if none is
-  std::set<std::string> tables;  // what the server says of each
+  std::string rights;            // with the error about the first; empty if none is missing
+  std::set<std::string> tables;  // the server's error about each
 };
 
-// Rights come first: a statement about a table that is not there fails for that reason only if the
-// user has them.
+// Servers check rights first: a statement about a missing table fails for that reason only if the
+// user has the rights.
 Missing Try(Connection& connection, const std::vector<query::Trial>& trials) {
   Missing missing;
   std::string first;
@@ -39,7 +39,7 @@ Missing Try(Connection& connection, const std::vector<query::Trial>& trials) {
 
 std::string MissingToMigrate(Connection& connection) {
   std::string missing;
-  // A cluster takes even a statement that fails to all of its nodes.
+  // A cluster runs even a failing statement on all of its nodes.
   if (!connection.server().many_writers) {
     missing = Try(connection, query::TrialsOfMigration()).rights;
   }

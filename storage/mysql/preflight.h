@@ -10,7 +10,7 @@ namespace tenure::mysql {
 
 // What keeps the user of this connection from serving: its schema, or rights that are missing; each
 // is one sentence. If it `migrates`, an old schema is no fault, and rights to change it are needed.
-// Not found out: rights to routines that a role gives. Throws MySqlError.
+// Does not see rights to routines that come from a role. Throws MySqlError.
 [[nodiscard]] std::vector<std::string> FaultsOf(Connection& connection, bool migrates);
 
 }  // namespace tenure::mysql

@@ -8,7 +8,7 @@
 namespace tenure::mysql {
 namespace {
 
-// Of a server that may be written to.
+// Throws kUnfit if the server cannot be written to.
 void TakePartition(const Row& row, Partitions& partitions) {
   AddPartition(row, partitions);
   Connection::CheckWritable(row[3]);
@@ -20,7 +20,7 @@ Partitions ToPartitions(const Rows& rows) {
   return partitions;
 }
 
-// Those of a server that may be written to.
+// Throws kUnfit if the server cannot be written to.
 std::vector<ElectionView> ToViews(Connection& connection, const Rows& rows) {
   for (const Row& row : rows) Connection::CheckWritable(row[kViewColumns]);
   if (rows.empty()) connection.CheckWritable();

@@ -40,7 +40,7 @@ MySqlError Runner::Malformed(Pool::Loan& loan) {
 
 void Runner::CleanUp(Pool::Loan& loan, const MySqlError& error) {
   if (error.kind == MySqlError::Kind::kUnfit) loan.LeaveServer();
-  // It may be for a reason of its session that a statement fails: the next one would, too.
+  // The session may be the reason why a statement failed: the next one would fail, too.
   if (error.kind != MySqlError::Kind::kConflict) return loan.Drop();
   try {
     loan.connection().Run({query::kRollback});

@@ -1,5 +1,5 @@
-// Runs work on the connections of a store, again where that may help, and turns the driver's errors
-// into values.
+// Runs work on the connections of a store, retries it where that may help, and turns the driver's
+// errors into values.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@
 
 namespace tenure::mysql {
 
-// Waits before another try: a random time, up to a longest that rises with each.
+// Waits before another try: a random time, up to a maximum that rises with each try.
 void Backoff(int tries);
-// Its longest pause after this number of tries.
+// The maximum after this number of tries.
 [[nodiscard]] std::chrono::microseconds LongestBackoff(int tries);
 
 // Thread-safe.
@@ -52,7 +52,7 @@ class Runner {
           throw Malformed(loan);
         } catch (const std::bad_optional_access&) {
           throw Malformed(loan);
-        } catch (...) {  // of `decide`: leave no transaction open
+        } catch (...) {  // from `decide`: leave no transaction open
           loan.Drop();
           throw;
         }
@@ -82,14 +82,14 @@ class Runner {
   [[nodiscard]] StoreActivity Activity() const;
 
  private:
-  // Where several servers are written to, one transaction may lose to the others many times.
+  // Where several servers take writes, a transaction may lose to others many times.
   static constexpr int kTriesMin = 6;
   static constexpr auto kTriesFor = std::chrono::seconds(2);
 
   // The tables hold something that no tenured wrote.
   static MySqlError Malformed(Pool::Loan& loan);
   static void CleanUp(Pool::Loan& loan, const MySqlError& error);
-  // REQUIRES: the work is to be done again.
+  // REQUIRES: the work will be retried.
   static RetryReason ReasonOf(const MySqlError& error);
 
   Pool pool_;

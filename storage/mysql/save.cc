@@ -23,7 +23,7 @@ using EventPartitions = std::map<int, std::vector<const Event*>>;
 
 class Saver {
  public:
-  // What was loaded, or is remembered, is `base`.
+  // `base` is the loaded or the remembered state.
   Saver(Pool::Loan& loan, const CommitRules& rules, const TransactionState& base,
         const TransactionState& decided)
       : loan_(loan),
@@ -32,7 +32,7 @@ class Saver {
         decided_(decided),
         changes_(Compare(base, decided)) {}
 
-  // Of the transaction that `loaded` began.
+  // Completes the transaction that `Load` began.
   std::vector<PartitionOffset> Run(const std::set<ElectionName>& created) {
     std::vector<std::string> statements = Changed(query::SaveElections);
     const std::vector<ElectionName> unused = Unused(created);
@@ -45,7 +45,7 @@ class Saver {
     return Commit(std::move(statements), [this] { return WriterHasCommitted(); });
   }
 
-  // Begins, and checks what is remembered. Nothing if it does not hold.
+  // Begins a transaction, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
     from_memory_ = true;
     std::vector<std::string> statements = {query::kBegin};
@@ -102,7 +102,7 @@ class Saver {
     const EventPartitions events = EventsByPartition(decided_);
     std::vector<int> partitions;
     for (const auto& [partition, of_partition] : events) partitions.push_back(partition);
-    size_t offsets_at = 0;  // the statement that answers them
+    size_t offsets_at = 0;  // the statement that returns them
     if (!partitions.empty()) {
       std::ranges::move(query::AdvancePartitions(partitions, rules_.point),
                         std::back_inserter(statements));
@@ -119,7 +119,7 @@ class Saver {
     return committed;
   }
 
-  // COMMIT may have been answered: if this is not there, what became of it is looked up.
+  // Throws kAway if the offsets are missing: the commit may have succeeded, and is looked up.
   static std::vector<uint64_t> OffsetsIn(const Rows& answer, size_t count) {
     if (answer.size() != 1) {
       throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
@@ -129,8 +129,8 @@ class Saver {
     return offsets;
   }
 
-  // Runs the statements. One of them answers with the offset in each partition. If the reply is
-  // lost, asks `was_committed` on a new connection.
+  // Runs the statements. One of them returns the offset in each partition. If the reply is lost,
+  // asks `was_committed` on a new connection.
   std::vector<uint64_t> Settle(const std::vector<std::string>& statements,
                                const EventPartitions& partitions, size_t offsets_at,
                                const std::function<bool()>& was_committed) {
@@ -158,7 +158,7 @@ class Saver {
     }
   }
 
-  // What the homes of sessions hear of it, and whether the own one stands.
+  // Departures for other homes, and the proof that this replica's own home stands.
   void AddHomes(std::vector<std::string>& statements) const {
     const bool compared = loan_.connection().server().many_writers;
     if (rules_.witness && compared) {
@@ -170,7 +170,7 @@ class Saver {
                       std::back_inserter(statements));
   }
 
-  // Sessions that were there before, and get a seat or a place.
+  // Existing sessions that get a seat or a place.
   [[nodiscard]] std::set<SessionId> Placed() const {
     std::set<SessionId> placed;
     for (const Event& event : decided_.events) {
@@ -202,8 +202,8 @@ class Saver {
   }
 
   // Looks up, on a new connection, whether the commit whose reply was lost has happened, and
-  // answers with each partition's offset. Throws kNotCommitted if it has not and never will,
-  // kInDoubt if that cannot be found out.
+  // returns each partition's offset. Throws kNotCommitted if it has not and never will, kInDoubt if
+  // that cannot be found out.
   std::vector<uint64_t> LookUpCommit(const EventPartitions& partitions,
                                      const std::function<bool()>& was_committed) {
     for (int tries = 1;; ++tries) {
@@ -222,7 +222,7 @@ class Saver {
     throw MySqlError(MySqlError::Kind::kNotCommitted, 0, "the connection broke before the commit");
   }
 
-  // 0 for one without events: nothing shows it.
+  // 0 for a partition without events: nothing shows its offset.
   std::vector<uint64_t> OffsetsOf(const EventPartitions& partitions) {
     std::vector<uint64_t> offsets;
     for (const auto& [partition, events] : partitions) {
@@ -244,7 +244,7 @@ class Saver {
     return !writer.empty() && writer[0].Unsigned(0) == slot.transaction;
   }
 
-  // A message that comes late finds another ticket than it remembers.
+  // Spends a ticket, so that the lost message finds its state stale if it arrives late.
   bool EventIsThere() {
     const Event& event = decided_.events.front();
     return loan_.connection()

@@ -11,15 +11,15 @@
 
 namespace tenure::mysql {
 
-// Ends the transaction that `loaded` began. If the reply to the commit is lost, what became of it
-// is looked up on a new connection. Answers with its offset
-// in each partition in which it wrote events. Throws MySqlError.
+// Ends the transaction that `loaded` began. If the reply to the commit is lost, looks up its
+// outcome on a new connection. Returns the offset in each partition in which it wrote events.
+// Throws MySqlError.
 [[nodiscard]] std::vector<PartitionOffset> Save(Pool::Loan& loan, const CommitRules& rules,
                                                 const Loaded& loaded,
                                                 const TransactionState& decided);
 
-// Saves without a transaction that was begun: in one message, on condition that what is remembered
-// still holds. Nothing if it does not, and then nothing was saved.
+// Saves in one message, without a loaded transaction, if what is remembered still holds. Otherwise
+// saves nothing, and returns nothing.
 // REQUIRES: MayCommitFromMemory.
 [[nodiscard]] std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(
     Pool::Loan& loan, const CommitRules& rules, const TransactionState& remembered,

@@ -12,8 +12,8 @@
 namespace tenure::mysql {
 namespace {
 
-// A semi-synchronous primary that waits this long for its replica never acknowledges alone:
-// nobody waits for it any more.
+// A semi-synchronous primary that waits this long for its replica counts as never acknowledging
+// alone: by then nobody waits for it any more.
 constexpr uint64_t kNeverMs = 24ULL * 60 * 60 * 1000;
 
 // Printable, since much of it is shown to people.
@@ -34,7 +34,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Of semi-synchronous replication: MySQL has given it other names.
+// Whether semi-synchronous replication has the names that newer versions of MySQL use.
 bool HasNewNames(const ServerFacts& facts) {
   return facts.variables.contains("rpl_semi_sync_source_enabled");
 }

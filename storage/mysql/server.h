@@ -33,15 +33,15 @@ struct ServerFacts {
   std::map<std::string, std::string> status;
   // Only asked for where the variables say that it is configured.
   std::vector<GroupMember> group = {};
-  // The same. Whether `read_only` does not stop the user that asks.
+  // Likewise. Whether the user that asks can write despite `read_only`.
   bool writes_always = false;
-  // The variables of the session that asks: storage/mysql/session.h. Describe needs none of them.
+  // The variables of the session that asks: storage/mysql/session.h. Describe does not use them.
   std::map<std::string, std::string> session = {};
 };
 
 struct Server {
   Engine engine = Engine::kMySql;
-  bool mariadb = false;  // what it is made from
+  bool mariadb = false;  // its code base
   std::string name;      // for people: "MySQL 9.7.4, Group Replication, single primary, 3 members"
   // Distinguishes it from every other server that may answer at the same address.
   std::string node;
@@ -50,18 +50,18 @@ struct Server {
   std::string history;
   // A replica may be promoted in its place without losing a commit that was acknowledged.
   bool lossless = false;
-  // Other servers of the cluster take writes too: row locks of one are not known to the others, and
-  // a guard of the fence has to write.
+  // Other servers of the cluster take writes too: they do not know each other's row locks, and so
+  // fence guards have to write.
   bool many_writers = false;
-  bool has_binlog = false;            // what is committed is logged for other servers
+  bool has_binlog = false;            // commits are logged for other servers
   std::string refusal;                // why it must not be used; empty: it may
   std::vector<std::string> warnings;  // what puts commits at risk
 };
 
-// Whether `group` of the facts is needed, and `writes_always`.
+// Whether the facts need `group`, and `writes_always`.
 [[nodiscard]] bool InGroupReplication(const ServerFacts& facts);
 [[nodiscard]] bool IsSemiSynchronous(const ServerFacts& facts);
-// Whether a line of SHOW GRANTS is a privilege to write to a server that is read-only.
+// Whether a line of SHOW GRANTS gives a privilege to write to a read-only server.
 [[nodiscard]] bool MayWriteAlways(std::string_view grant);
 // Pure.
 [[nodiscard]] Server Describe(const ServerFacts& facts);

@@ -88,7 +88,7 @@ TEST(ServerTest, OneServerIsKnownByItsIdentity) {
   EXPECT_THAT(mariadb.warnings, IsEmpty());
 }
 
-TEST(ServerTest, WhatCannotBeSafeIsRefused) {
+TEST(ServerTest, UnsafeServersAreRefused) {
   for (const std::string name : {"version", "version_comment"}) {
     ServerFacts facts = MySqlFacts();
     facts.variables[name] = "8.0.11-TiDB-v7.5.0";
@@ -114,7 +114,7 @@ TEST(ServerTest, WhatCannotBeSafeIsRefused) {
   }
 }
 
-TEST(ServerTest, WhatIsRefusedForAnotherReasonNeedNotBeReadOnly) {
+TEST(ServerTest, AnotherRefusalGoesBeforeReadOnly) {
   ServerFacts facts = GroupFacts();
   facts.group[0].role = "SECONDARY";
   facts.variables["read_only"] = "ON";
@@ -169,7 +169,7 @@ TEST(ServerTest, ANodeOfGaleraThatReplicatesNothingIsRefused) {
   EXPECT_EQ(Describe(facts).refusal, "");
 }
 
-TEST(ServerTest, NodesOfAGaleraClusterTellOneHistory) {
+TEST(ServerTest, NodesOfAGaleraClusterShareOneHistory) {
   const Server server = Describe(GaleraFacts());
   ServerFacts other = GaleraFacts();
   other.status["wsrep_gcomm_uuid"] = "g-2";
@@ -242,7 +242,7 @@ TEST(ServerTest, OnlyThePrimaryOfAGroupWithAMajorityIsUsed) {
   EXPECT_THAT(Describe(facts).refusal, HasSubstr("majority")) << "a half is none";
 }
 
-TEST(ServerTest, InAGroupOfSeveralPrimariesSeveralServersAreWrittenTo) {
+TEST(ServerTest, AGroupOfSeveralPrimariesHasManyWriters) {
   ServerFacts facts = GroupFacts();
   facts.variables["group_replication_single_primary_mode"] = "OFF";
 
@@ -285,7 +285,7 @@ TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
   EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("take SUPER")));
 }
 
-TEST(ServerTest, WhoWaitsForADayWaitsForEver) {
+TEST(ServerTest, ATimeoutOfADayCountsAsUnlimited) {
   ServerFacts facts = SemiSyncFacts();
   facts.variables["rpl_semi_sync_source_timeout"] = "86400000";
   EXPECT_TRUE(Describe(facts).lossless);
@@ -337,7 +337,7 @@ TEST(ServerTest, MariaDbNamesItsSemiSynchronousReplicationDifferently) {
   EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("waits for 1 of 2 replicas")));
 }
 
-TEST(ServerTest, WhatMayLoseCommitsIsWarnedOf) {
+TEST(ServerTest, SettingsThatMayLoseCommitsAreWarnedAbout) {
   ServerFacts facts = MySqlFacts();
   facts.variables["innodb_flush_log_at_trx_commit"] = "2";
   facts.variables["sync_binlog"] = "0";
@@ -351,7 +351,7 @@ TEST(ServerTest, WhatMayLoseCommitsIsWarnedOf) {
   EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("EVENTUAL")));
 }
 
-TEST(ServerTest, WhatIsRefusedIsNotWarnedOf) {
+TEST(ServerTest, ARefusedServerHasNoWarnings) {
   ServerFacts facts = MySqlFacts();
   facts.variables["read_only"] = "ON";
   facts.variables["sync_binlog"] = "0";
@@ -359,7 +359,7 @@ TEST(ServerTest, WhatIsRefusedIsNotWarnedOf) {
   EXPECT_THAT(Describe(facts).warnings, IsEmpty());
 }
 
-TEST(ServerTest, WhatAServerSaysOfItselfIsEscaped) {
+TEST(ServerTest, AServersOwnNamesAreEscaped) {
   ServerFacts facts = GaleraFacts();
   facts.variables["version"] = "10.11\x1b[2J-MariaDB";
   facts.variables["wsrep_node_name"] = "a\u202eb";

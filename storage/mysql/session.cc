@@ -11,7 +11,7 @@ struct Setting {
   const char* literal;
 };
 
-// Each is set if the engine has it, and any user may set it.
+// Set where the engine has them; any user may set them.
 constexpr Setting kSettings[] = {
     // What a transaction is. Its isolation has a statement of its own, below.
     {"autocommit", "ON", "1"},
@@ -58,7 +58,7 @@ constexpr Setting kSettings[] = {
     {"wsrep_trx_fragment_size", "0", "0"},
 };
 
-// These are looked at, too.
+// Also read.
 constexpr const char* kOthers[] = {"binlog_format", "max_error_count", "skip_replication",
                                    "sql_log_bin", "wsrep_on"};
 
@@ -102,7 +102,7 @@ SessionSetup SetUpSession(const std::map<std::string, std::string>& variables,
   if (server.mariadb && is("max_error_count", "0")) settings += ", max_error_count = 64";
   // Reads wait for what other nodes have committed before.
   if (server.engine == Engine::kGalera) settings += ", wsrep_sync_wait = 1";
-  // The same; and an old primary that was cut off, and does not know it yet, shows nothing.
+  // Likewise; and an old primary that was cut off, and does not know it yet, shows nothing.
   if (server.engine == Engine::kGroupReplication) {
     settings += ", group_replication_consistency = 'BEFORE'";
   }

@@ -17,15 +17,15 @@ namespace tenure::mysql {
 // replica that froze in the middle of a transaction.
 inline constexpr std::chrono::seconds kSilenceMax{5};
 
-// Comes before anything that is asked, also by the driver: with a limit on rows, or on time, the
-// answers would be wrong. One statement, for both engines.
+// Runs before any query, also of the driver: with a limit on rows, or on time, answers would be
+// wrong. One statement, for both engines.
 extern const char kFirstOfSession[];
 
-// The variables that SetUpSession looks at, as this session has them. What an engine does not have
-// is not in the answer.
+// Asks for this session's variables that SetUpSession needs. The answer lacks those that the engine
+// does not have.
 [[nodiscard]] std::string SessionVariables();
 
-// A variable that only a privileged user may set, and that has to have another value here.
+// A variable that only a privileged user may set, and that has the wrong value.
 struct PrivilegedSetting {
   std::string name;
   std::string value;  // now

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kNow[] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
-// When it is evaluated, and not when its statement began.
+// The time of evaluation, not of the statement's start.
 constexpr char kExactNow[] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))";
 
 constexpr char kElectionColumns[] = TENURE_ELECTION_COLUMNS;
@@ -28,7 +28,7 @@ constexpr char kSessionColumns[] = TENURE_SESSION_COLUMNS;
 constexpr char kEventColumns[] = TENURE_EVENT_COLUMNS;
 constexpr char kEpochColumns[] = TENURE_EPOCH_COLUMNS;
 constexpr char kHomeColumns[] = TENURE_HOME_COLUMNS;
-// Of one answer about many sessions.
+// Maximum number of places in one answer about many sessions.
 constexpr size_t kPlacesMax = 100'000;
 
 std::string Literal(std::string_view bytes) { return "x'" + ToHex(bytes) + "'"; }
@@ -43,7 +43,7 @@ uint64_t Literal(HomeId home) { return home.value; }
 int64_t Literal(Duration duration) { return duration.count(); }
 int64_t Literal(DbTime time) { return time.since_epoch.count(); }
 
-// "one, two, three" of what `write` makes of each item.
+// Joins what `write` makes of each item: "one, two, three".
 template <typename Items, typename Write>
 std::string Join(const Items& items, std::string_view separator, Write write) {
   std::string joined;
@@ -59,8 +59,9 @@ std::string Literals(const Items& items) {
   return Join(items, ", ", [](const auto& item) { return Literal(item); });
 }
 
-// As pairs, since to plan 500 conditions that are joined by OR takes MariaDB 160 ms. But it makes a
-// subquery of a list of 1,000 values or more, and reads the whole table to delete a list of one.
+// Compares pairs, since MariaDB takes 160 ms to plan 500 conditions that are joined by OR. But it
+// makes a subquery of a list of 1,000 values or more, and reads the whole table to delete by a list
+// of one.
 std::string ArePlaces(const std::vector<PlaceKey>& places) {
   constexpr size_t kPairsMax = 400;
   std::string all;
@@ -79,12 +80,12 @@ std::string ArePlaces(const std::vector<PlaceKey>& places) {
   return all;
 }
 
-// For what shows the homes of sessions s.
+// Joins sessions s with their homes.
 constexpr char kWithHomes[] =
     " LEFT JOIN (SELECT id AS home_id, dead, died_at_us FROM homes) h ON h.home_id = s.home";
 
-// Of sessions that have not ended, with their homes: a home that lives keeps the lease; once it is
-// dead, the lease runs out.
+// The rest of the leases of live sessions, with their homes: all of it while the home lives; once
+// it is dead, the lease runs out.
 std::string LeaseLeft() {
   return fmt::format(
       "CASE h.dead WHEN 0 THEN s.lease_ttl_us"
@@ -99,10 +100,9 @@ std::string ElectionViews(std::string_view where) {
       kElectionColumns, LeaseLeft(), kWithHomes, where);
 }
 
-// What the law reads of a session that is alive, and of a plain election, except for what only
-// changes with the revision. As one text, for a list of texts is searched by halves, and
-// one of rows from its beginning. What may hold any byte comes first and has one length, or comes
-// last.
+// What the law reads of a live session, and of a plain election, except what only changes with the
+// revision. As one text: servers search a list of texts by bisection, but a list of rows from its
+// beginning. A value that may hold any byte comes first with a fixed length, or comes last.
 constexpr char kComparedOfSession[] = "s.id, s.lease_ttl_us, s.lease_ttl_since_us";
 constexpr char kComparedOfElection[] =
     "e.term, e.revision, e.next_ticket, COALESCE(e.leader_attempt, 0), e.lease_ttl_default_us,"
@@ -128,7 +128,7 @@ std::string ClockIsNear(DbTime now) {
                      Literal(kRememberedClockTolerance));
 }
 
-// `session` finds one of them in an item.
+// `session` returns the session of an item.
 template <typename Items, typename SessionOf>
 std::string AreAsRemembered(const Items& sessions, SessionOf session) {
   const auto ids = Join(sessions, ", ", [&](const auto& it) { return Literal(session(it)->id); });
@@ -150,7 +150,7 @@ std::string NumberHome(HomeId home, uint64_t number, uint64_t acknowledged) {
 // Fails with kStale unless the witness is true, and keeps it so until the transaction has ended.
 std::vector<std::string> Prove(const HomeWitness& witness, bool writes) {
   const std::string stands = Stands(witness.home, witness.acknowledged);
-  // With another number of rows the difference is no unsigned number.
+  // Without the row, the difference is negative, and so out of range.
   if (!witness.number && !writes) {
     return {
         fmt::format("SELECT CAST(COUNT(*) AS UNSIGNED) - 1 FROM homes WHERE {}"
@@ -303,7 +303,7 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
   }
   std::vector<std::string> statements;
   const auto add = [&](size_t count, std::string_view from, const std::string& where) {
-    // With fewer rows the difference is no unsigned number.
+    // With fewer rows, the difference is negative, and so out of range.
     statements.push_back(fmt::format(
         "SELECT CAST(COUNT(*) AS UNSIGNED) - {} FROM {} WHERE {} AND {} FOR UPDATE SKIP LOCKED",
         count, from, where, ClockIsNear(remembered.now)));

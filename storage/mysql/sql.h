@@ -23,10 +23,10 @@
 
 namespace tenure::mysql::query {
 
-// Servers. What sets up a session of one is in storage/mysql/session.h.
+// Servers. storage/mysql/session.h sets up their sessions.
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
-// What storage/mysql/server.cc knows a server by. What an engine does not have is not in the
-// answer.
+// The variables that storage/mysql/server.cc judges a server by. The answer lacks those that the
+// engine does not have.
 inline constexpr char kServerVariables[] =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'server_uuid',"
     " 'server_id', 'hostname', 'port', 'read_only', 'innodb_read_only', 'aurora_version',"
@@ -41,12 +41,13 @@ inline constexpr char kServerStatus[] =
     " 'rpl_semi_sync_source_clients', 'rpl_semi_sync_master_clients')";
 inline constexpr char kGroupMembers[] =
     "SELECT MEMBER_ID, MEMBER_STATE, MEMBER_ROLE FROM performance_schema.replication_group_members";
-// What this session may do: also by its active roles, those granted to roles, and PUBLIC.
+// This session's rights, also from its active roles, roles granted to these, and PUBLIC.
 inline constexpr char kGrants[] = "SHOW GRANTS";
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions, homes
 // by id, partitions.
-// InnoDB then rolls back the statement, not the transaction.
+
+// After this error, InnoDB rolls back the statement, not the transaction.
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr char kBegin[] = "START TRANSACTION";
 inline constexpr char kCommit[] = "COMMIT";
@@ -55,16 +56,16 @@ inline constexpr char kRollback[] = "ROLLBACK";
 inline constexpr char kRowCount[] = "SELECT ROW_COUNT()";
 inline constexpr char kClock[] =
     "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-// Those that are free; or, patiently, all of them as soon as they are.
+// The free ones; or, with kWait, all of them as soon as they are free.
 enum class Patience { kSkipLocked, kWait };
 [[nodiscard]] std::string LockElections(const std::vector<ElectionName>& names, Patience patience);
 [[nodiscard]] std::string ExistingElections(const std::vector<ElectionName>& names);
-// Placeholders: their numbers are still to come from kOrigin.
+// Placeholders: they get their numbers from kOrigin later.
 [[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string LoadPlaces(const std::vector<PlaceKey>& places);
-// The first live candidacies of those that may be elected. Each row also has its session, which
-// this statement locks, and the time of that reading. If another transaction holds the session, its
+// The first live candidacies that may be elected. Each row also has its session, which this
+// statement locks, and the time of that reading. If another transaction holds the session, its
 // columns are NULL; if one holds the election, there are no rows of it.
 struct Head {
   ElectionName election;
@@ -85,17 +86,16 @@ struct Head {
 // Rows: ToPast.
 [[nodiscard]] std::string Pasts(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
-// Of what is remembered (core/law/remembered.h): locks it, and fails with kStale unless all of it
-// still holds, and nobody else has locked it. Where each election needs one session, both are one
-// statement.
+// Locks what is remembered (core/law/remembered.h). Fails with kStale unless all of it still holds,
+// and nobody else has locked it. Where each election needs one session, one statement locks both.
 // REQUIRES: plain elections.
 inline constexpr int kStale = 1690;  // "BIGINT UNSIGNED value is out of range"
 [[nodiscard]] std::vector<std::string> Hold(const TransactionState& remembered,
                                             const TransactionState& decided);
-// What a transaction that is decided from memory changes of elections.
+// The changes to elections of a transaction that is decided from memory.
 [[nodiscard]] std::string SaveSeats(const std::vector<const Election*>& elections);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
-// Of sessions that are not there. One that is after all is a conflict.
+// Inserts new sessions. One that exists after all is a conflict.
 [[nodiscard]] std::string OpenSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::vector<std::string> EmptyElections(
@@ -112,9 +112,8 @@ inline constexpr int kStale = 1690;  // "BIGINT UNSIGNED value is out of range"
 [[nodiscard]] std::vector<std::string> PurgeElections(
     const std::vector<const ElectionName*>& names);
 [[nodiscard]] std::string ForgetEvents(const ElectionName& election, Revision before);
-// These partitions, in this order, get their next offsets, which the last of the statements answers
-// in one row, and which SaveEvents uses. Fails with kNotNull if a partition is not where `point`
-// says.
+// Gives these partitions, in this order, their next offsets. The last statement returns them in one
+// row, and SaveEvents uses them. Fails with kNotNull if a partition is not where `point` says.
 [[nodiscard]] std::vector<std::string> AdvancePartitions(const std::vector<int>& partitions,
                                                          const std::optional<HistoryPoint>& point);
 inline constexpr int kNotNull = 1048;
@@ -122,13 +121,13 @@ inline constexpr int kNotNull = 1048;
 [[nodiscard]] std::string SaveEvents(const std::map<int, std::vector<const Event*>>& events);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
-// Nobody gets the ticket: an election that is remembered with it is stale.
+// Nobody gets the ticket: a remembered election that has it is stale.
 [[nodiscard]] std::string SpendTicket(const ElectionName& election);
 // One if exactly this event was committed.
 [[nodiscard]] std::string CountEvent(const Event& event);
 [[nodiscard]] std::string OffsetOfEvent(const Event& event);
 
-// Reads. Those whose last column is @@global.read_only show that the server was the one to ask.
+// Reads. A last column of @@global.read_only shows whether the server was the one to ask.
 [[nodiscard]] std::string ViewElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string ListElections(std::string_view prefix, std::string_view after,
                                         size_t limit);
@@ -147,20 +146,21 @@ inline constexpr size_t kUnsettledColumn = 5;
 [[nodiscard]] std::string Attendance(HomeId home, size_t unsettled_max);
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
-// Homes. Those that lock several rows lock them by id.
-// The rows of the homes that sessions leave, and of the replica itself; then what has left them.
-// One of the statements fails with kStale unless the replica's row is as `witness` says.
-// `writes`: also writes that row, so that servers which compare what they write notice each other.
+// Homes. Statements that lock several rows lock them by id.
+
+// For each home that sessions leave: counts them in its row, and lists them. One of the statements
+// fails with kStale unless the replica's row is as `witness` says. `writes`: also writes that row,
+// so that servers that compare writes notice each other.
 [[nodiscard]] std::vector<std::string> SaveDepartures(const std::vector<Departure>& departures,
                                                       const std::optional<HomeWitness>& witness,
                                                       bool writes);
-// For the same servers: a grant or a place, and the end of its session.
+// For the same servers: a grant or a place then conflicts with the end of its session.
 [[nodiscard]] std::string WriteSessions(const std::set<SessionId>& ids);
 [[nodiscard]] std::string BeginHome(const HomeRow& home);
 [[nodiscard]] std::string Beat(const BeatOrder& order);
-// To be sent right after `Beat`. Rows: ToHomeRow, and in kBeatenColumn how many rows `Beat`
-// changed. The own one, if it is there; others that are not dead; then, with a second column of
-// kGone, homes that are dead or missing, and still keep sessions.
+// Send it right after `Beat`. Rows: ToHomeRow, and in kBeatenColumn how many rows `Beat` changed.
+// The own row, if it exists; others that are not dead; then, with a second column of kGone, homes
+// that are dead or missing, and still keep sessions.
 inline constexpr int kGone = 2;
 inline constexpr size_t kBeatenColumn = 7;
 [[nodiscard]] std::string HomesAfterBeat(HomeId own);
@@ -172,7 +172,7 @@ inline constexpr size_t kBeatenColumn = 7;
 [[nodiscard]] std::string Orphans(HomeId home, Duration lease_max, size_t limit);
 [[nodiscard]] std::vector<std::string> ForgetHomes(Duration age, size_t limit);
 
-// For a cluster, where a guard of the fence writes one of the rows.
+// For a cluster, where a fence guard writes one of these rows.
 [[nodiscard]] std::string WriteFences(const std::set<ElectionName>& names);
 
 // The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
@@ -198,8 +198,9 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 [[nodiscard]] std::string SessionsWait(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string FindSession(const SessionId& first, const SessionId& last);
 
-// What time brings about.
-// All that time has made due, as of one moment. Each row begins with what it is about; then come an
+// Due work.
+
+// Everything that time has made due, as of one moment. Each row begins with its kind; then come an
 // id or a name, a time, and a partition's number, offset and epoch.
 enum class Due { kNow, kNext, kUnsettled, kElection, kPartition };
 [[nodiscard]] std::string FindDueWork(size_t limit);
@@ -209,9 +210,9 @@ enum class Due { kNow, kNext, kUnsettled, kElection, kPartition };
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
 [[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
 
-// Counts: elections that are led; of the others, all, those for which nobody waits, and
-// those that are wanted, and not paused; elections that are not paused, whose leader's session is
-// over; candidacies; live sessions.
+// Counts: elections with a leader; of the others, all, those without candidates, and those that are
+// not paused and have an electable candidate; elections that are not paused, whose leader's session
+// has ended; candidacies; live sessions.
 inline constexpr char kCountAll[] =
     "SELECT * FROM (SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL) led,"
     " (SELECT COUNT(*) AS number, COALESCE(SUM(e.waiting = 0), 0) AS unwanted,"
@@ -225,14 +226,14 @@ inline constexpr char kCountAll[] =
 
 // History.
 [[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
-// The last of a revision lower than `end` that the cut says may go; 0 if there is none.
+// The last event below `end` that may go according to the cut; 0 if there is none.
 [[nodiscard]] std::string LastToTrim(const ElectionName& election, Revision end,
                                      const HistoryTrimmer::Cut& cut);
 [[nodiscard]] std::string TrimEvents(const ElectionName& election, Revision last, size_t limit);
 [[nodiscard]] std::string TrimAdminChanges(Duration age, size_t limit);
 [[nodiscard]] std::string TrimCoolDowns(size_t limit);
 
-// After which number those of new elections begin.
+// The number after which those of new elections begin.
 inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 [[nodiscard]] std::string RaiseOrigin();
 
@@ -240,7 +241,7 @@ inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 inline constexpr char kSessionKey[] = "SELECT value FROM session_key";
 inline constexpr int kNoSuchTable = 1146;
 inline constexpr int kUnknownTable = 1051;  // of DROP TABLE
-// Unless there is one.
+// Does nothing if there is one.
 [[nodiscard]] std::string AddSessionKey(std::string_view key);
 
 // The schema.
@@ -251,19 +252,19 @@ inline constexpr std::string_view kOrReplace = "OR REPLACE ";
 inline constexpr char kDropFence[] = "DROP PROCEDURE IF EXISTS tenure_fence";
 inline constexpr char kTryFence[] = "CALL tenure_fence('', 0)";
 inline constexpr int kSignal = 1644;
-// The holder of the row may change the schema, until its time is over.
+// The holder of the row may change the schema until its time has expired.
 inline constexpr char kCreateMigrationLock[] =
     "CREATE TABLE IF NOT EXISTS migration_lock (one TINYINT NOT NULL PRIMARY KEY,"
     " holder BINARY(16) NOT NULL, until_us BIGINT NOT NULL) ENGINE = InnoDB";
 inline constexpr char kAddMigrationLock[] =
     "INSERT IGNORE INTO migration_lock (one, holder, until_us) VALUES (1, '', 0)";
-// Changes a row if it could be taken, or kept.
+// Changes a row if the lock was taken, or kept.
 [[nodiscard]] std::string TakeMigrationLock(std::string_view holder, Duration lease);
 [[nodiscard]] std::string FreeMigrationLock(std::string_view holder);
 inline constexpr char kHasSchemaVersion[] =
     "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()"
     " AND table_name = 'schema_version' AND column_name = 'one'";
-// A replica of Tenure 0.1 that has announced itself lately: its address.
+// The address of a replica of Tenure 0.1 that has announced itself lately.
 inline constexpr char kReplicaOf01[] =
     "SELECT address FROM replicas WHERE seen_at_us >"
     " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) - 20000000"
@@ -271,17 +272,17 @@ inline constexpr char kReplicaOf01[] =
 inline constexpr char kTables[] =
     "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
     " ORDER BY table_name";
-// Statements that change nothing, and fail without a right.
+// A statement that changes nothing, and fails without a right.
 struct Trial {
   std::string right;
   std::string statement;
 };
-// For those that change the schema, of a table that is not there.
+// For programs that migrate; about a table that does not exist.
 [[nodiscard]] std::vector<Trial> TrialsOfMigration();
-// Whether the user has a right to all of the database. What cannot be tried is looked up: a user
-// with a role, which may give it, counts as having it.
+// Whether the user has a right to the whole database; for rights that cannot be tried. A user with
+// a role, which may give the right, counts as having it.
 [[nodiscard]] std::string HasRight(std::string_view right);
-// For those that serve: also of tables that are not there yet.
+// For programs that serve; also about tables that do not exist yet.
 [[nodiscard]] std::vector<Trial> TrialsOfUse();
 inline constexpr char kSchemaVersion[] = "SELECT version FROM schema_version";
 [[nodiscard]] std::string SetSchemaVersion(int version);

@@ -26,7 +26,7 @@ std::string WordAfter(std::string_view statement, std::string_view before) {
   return std::string(statement.substr(0, statement.find_first_of(" (\n")));
 }
 
-// Of the tables and views that the migrations create.
+// Names of the tables and views that the migrations create.
 std::set<std::string> OwnNames(std::span<const Migration> migrations) {
   std::set<std::string> names = {"schema_version", "migration_lock"};
   for (const Migration& migration : migrations) {

@@ -1,10 +1,10 @@
 // The steps that bring a database to the schema that this program knows, one list per dialect.
 //
 // Steps are only ever added; a procedure is only in the step that has its latest version. Each step
-// may be run twice: who migrates may die in between. What has no IF NOT EXISTS in both MySQL and
-// MariaDB, views, procedures and columns, is created, renamed and dropped plainly: the store takes
-// "it exists already" and "it is gone already" for done. OR REPLACE is MariaDB's: elsewhere the
-// store drops first, which also takes away what was granted.
+// may be run twice: a process may die while it migrates. Views, procedures and columns, for which
+// MySQL or MariaDB has no IF NOT EXISTS, are created, renamed and dropped plainly: the store
+// accepts "it exists already" and "it is gone already". Only MariaDB has OR REPLACE: elsewhere the
+// store drops first, which also takes away grants.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ inline constexpr Duration kReplicaOf01SilenceMax = std::chrono::seconds(20);
 [[nodiscard]] std::span<const Migration> SqliteMigrations();
 [[nodiscard]] std::span<const Migration> MySqlMigrations();
 
-// What a database of a version is to a program that knows these migrations.
+// How a schema of a version compares with these migrations.
 [[nodiscard]] inline SchemaState StateOf(int version, std::span<const Migration> migrations) {
   const int latest = migrations.back().version;
   return version == latest  ? SchemaState::kCurrent

@@ -1,5 +1,6 @@
-// Common SQL of MySQL 8+ and MariaDB 10.6+. Names and values are bytes (VARBINARY), so that no
-// collation has a say; moments and durations are microseconds in BIGINT, so that no time zone has.
+// Common SQL of MySQL 8+ and MariaDB 10.6+. Names and values are bytes (VARBINARY), so that
+// collations have no effect; moments and durations are microseconds in BIGINT, so that time zones
+// have none.
 #include "storage/schema/migrations.h"
 
 namespace tenure {
@@ -22,7 +23,7 @@ constexpr const char* kFirstLight[] = {
          leader_attempt BIGINT UNSIGNED NULL,
          KEY by_leader_session (leader_session)
        ) ENGINE = InnoDB)",
-    // The only row that a heartbeat touches. state: 0 alive, 1 ended, 2 ended and settled.
+    // One row per session. state: 0 alive, 1 ended, 2 ended and settled.
     R"(CREATE TABLE IF NOT EXISTS sessions (
          id BINARY(16) NOT NULL PRIMARY KEY,
          candidate VARBINARY(255) NOT NULL,
@@ -76,11 +77,11 @@ constexpr const char* kFirstLight[] = {
        ) ENGINE = InnoDB)",
 };
 
-// What may be asked in plain SQL. Names and values are bytes here, too, so that a condition on them
+// Views for queries in plain SQL. Names and values are bytes here, too, so that a condition on them
 // uses the keys; no view shows a session id. A reader needs SELECT on the view, and nothing else.
 constexpr const char* kPlainSql[] = {
-    // Who leads now. A leader whose lease is over is none, though its expiry may not be settled
-    // yet.
+    // The current leaders. A leader whose lease has expired is not shown, even if its expiry is not
+    // settled yet.
     R"(CREATE SQL SECURITY DEFINER VIEW leaders AS
          SELECT e.name AS election, e.term, e.leader_candidate AS candidate,
            e.leader_value AS value,
@@ -100,8 +101,8 @@ constexpr const char* kPlainSql[] = {
          FROM candidacies c JOIN sessions s ON s.id = c.session
          WHERE s.state = 0
            AND s.expires_at_us > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))",
-    // Who led, from when until when. Every event names its term's candidate and beginning; the
-    // numbers are those of EventType and Cause in core/types.h.
+    // The leader of each term, and its beginning and end. Every event names its term's candidate
+    // and beginning; the numbers are those of EventType and Cause in core/types.h.
     R"(CREATE SQL SECURITY DEFINER VIEW terms AS
          SELECT election, term, MAX(candidate) AS candidate,
            TIMESTAMP '1970-01-01 00:00:00.000000'
@@ -166,14 +167,14 @@ constexpr const char* kAdministration[] = {
        ) ENGINE = InnoDB)",
 };
 
-// How and since when a seat is empty that somebody held before; null otherwise.
+// Why and since when a seat that was held before is empty; null otherwise.
 constexpr const char* kVacancies[] = {
     R"(ALTER TABLE elections
          ADD COLUMN vacant_cause TINYINT UNSIGNED NULL,
          ADD COLUMN vacant_since_us BIGINT NULL)",
 };
 
-// Who opened a session, by the server's policy; empty without one.
+// The identity that opened a session, by the server's policy; empty without one.
 constexpr const char* kIdentities[] = {
     R"(ALTER TABLE sessions
          ADD COLUMN identity VARBINARY(64) NOT NULL DEFAULT '',
@@ -204,7 +205,7 @@ constexpr const char* kLineage[] = {
        ) ENGINE = InnoDB)",
 };
 
-// What guards write in clusters: see version 13.
+// The rows that fence guards write in clusters: see version 13.
 constexpr const char* kFences[] = {
     "ALTER TABLE lineage ADD COLUMN guards_write TINYINT UNSIGNED NOT NULL DEFAULT 0",
     "ALTER TABLE elections ADD COLUMN guarded BIGINT UNSIGNED NOT NULL DEFAULT 0",
@@ -216,14 +217,14 @@ constexpr const char* kFences[] = {
        ) ENGINE = InnoDB)",
 };
 
-// For whom a vacant seat is kept after an outage of the database, and until when.
+// The candidate that a vacant seat is kept for after an outage of the database, and until when.
 constexpr const char* kIncumbents[] = {
     R"(ALTER TABLE elections
          ADD COLUMN incumbent VARBINARY(255) NULL,
          ADD COLUMN incumbent_until_us BIGINT NULL)",
 };
 
-// Which replicas serve, and where they reach each other.
+// The replicas that serve, and their addresses for each other.
 constexpr const char* kReplicas[] = {
     R"(CREATE TABLE IF NOT EXISTS replicas (
          id BINARY(16) NOT NULL PRIMARY KEY,
@@ -233,9 +234,8 @@ constexpr const char* kReplicas[] = {
        ) ENGINE = InnoDB)",
 };
 
-// Session ids are derived from the only row of session_key, which is made when it is first wanted.
-// creator: the identity that created an election, by the server's policy; empty without
-// one.
+// Session ids are derived from the only row of session_key, which is created when first needed.
+// creator: the identity that created an election, by the server's policy; empty without one.
 constexpr const char* kTenants[] = {
     R"(CREATE TABLE IF NOT EXISTS session_key (
          one TINYINT NOT NULL PRIMARY KEY,
@@ -246,23 +246,23 @@ constexpr const char* kTenants[] = {
          ADD KEY by_creator (creator))",
 };
 
-// The guard of a transaction: docs/fencing.md. Refuses what is over for good without a lock, so
-// that a leader which goes on after its end cannot hold up its successor; then takes the lock under
-// which no other term is granted, and looks again.
+// The guard of a transaction: docs/fencing.md. First refuses a term that has ended for good,
+// without a lock, so that a former leader that carries on cannot hold up its successor; then takes
+// the lock under which no other term is granted, and checks again.
 //
-// A procedure, for InnoDB locks what a function reads unless its caller is a SELECT: the row of the
-// leader's session would be locked, and could not be written. For the same reason the first look is
-// a SELECT INTO, and not the condition of an IF. The parameters are not named like columns, and
-// take more than any name is long, so that none is cut to another one.
+// A procedure, because InnoDB locks what a function reads unless its caller is a SELECT: the row of
+// the leader's session would be locked, and could not be written. For the same reason the first
+// check is a SELECT INTO, and not the condition of an IF. The parameters are not named like
+// columns, and are longer than any name, so that no name is cut to another one.
 //
 // Row locks are local to a node of a cluster, and only what transactions write is compared when
 // they commit. So where `guards_write` of the epoch says so, a guard updates one of the election's
-// rows in `fences`, and a grant all of them: whichever commits later is refused. There are several,
-// so that guards do not wait for each other. The first guard of an election makes them, and writes
-// the election's own row for that, as every grant does.
+// rows in `fences`, and a grant all of them: the later commit is refused. There are several, so
+// that guards do not wait for each other. The first guard of an election makes them, and writes the
+// election's own row for that, as every grant does.
 //
-// A server that is read-only cannot answer: what it shows may be old, as on a member that a cluster
-// has expelled. It says so with the error of a write there, and last of all: had it become
+// A read-only server cannot answer: its data may be old, as on a member that a cluster has
+// expelled. The guard fails as a write would there, and checks this last: had the server become
 // read-only before the rows were read, it would still be. MariaDB 12 has names for the values of
 // read_only.
 constexpr const char* kFence[] = {
@@ -311,7 +311,7 @@ constexpr const char* kFence[] = {
 };
 
 // sessions.home: the replica that a session's renewals reach, a row of homes; 0: none. moves: how
-// often the home has changed. grants: counts what it was granted, where several servers write.
+// often the home has changed. grants: counts its grants, where several servers write.
 //
 // homes: one row for each run of a replica. beat: rises with each of its writes. departures: how
 // many sessions have left it without its doing; departed has the last ones. witnessed: counts its

@@ -63,8 +63,8 @@ constexpr const char* kFirstLight[] = {
     "INSERT OR IGNORE INTO lanes (lane, position) VALUES (0, 0), (1, 0), (2, 0), (3, 0)",
 };
 
-// The views of mysql_migrations.cc. Names are TEXT in them, for SQLite never finds a BLOB equal to
-// a literal; moments are text, as MySQL writes them. The clock is SQLite's own, in milliseconds,
+// The views of mysql_migrations.cc. Names are TEXT in them, because SQLite never finds a BLOB equal
+// to a literal; moments are text, as MySQL writes them. The clock is SQLite's own, in milliseconds,
 // which is the store's unless another was given to it. (unixepoch('subsec') needs SQLite 3.42.)
 // There is no tenure_fence: a write transaction locks the whole file.
 constexpr const char* kPlainSql[] = {
@@ -175,7 +175,7 @@ constexpr const char* kLineage[] = {
        ))",
 };
 
-// It has no clusters.
+// SQLite has no clusters.
 constexpr const char* kClusterFence[] = {
     "ALTER TABLE lineage ADD COLUMN guards_write INTEGER NOT NULL DEFAULT 0",
 };
@@ -255,7 +255,7 @@ constexpr const char* kHomesAlone[] = {
          WHERE s.state = 0)",
 };
 
-// It has no procedures: versions 11, 13 and 16 add nothing.
+// SQLite has no procedures: versions 11, 13 and 16 add nothing.
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
                                      {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
                                      {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},

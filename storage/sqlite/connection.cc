@@ -29,7 +29,7 @@ void Bind(SQLite::Statement& statement, int index, const Value& value) {
   statement.bind(index);
 }
 
-// The path, where there is a file from now on.
+// Returns the path, after creating a private file there.
 const std::string& Made(const std::string& path) {
   if (path != kInMemory) MakePrivate(path);
   return path;

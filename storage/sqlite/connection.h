@@ -62,26 +62,26 @@ class Row {
   SQLite::Statement& statement_;
 };
 
-// Of all statements, `sql` is a literal: it is prepared once.
+// `sql` is always a literal: each is prepared once.
 class Connection {
  public:
-  // Whether it is to be used, or only looked at, and left as it is.
+  // Whether the file is to be used, or only inspected, and left as it is.
   enum class Purpose { kUse, kLook };
 
   explicit Connection(const std::string& path, Purpose purpose = Purpose::kUse);
 
-  // Throws, unless the file that is open is the one that others find by its name.
+  // Throws unless its name still leads to the open file.
   void CheckFile() const;
-  // Whether both have the same file open. One in memory is nobody else's.
+  // Whether both have the same file open. REQUIRES: neither is in memory.
   [[nodiscard]] bool IsSameFileAs(const Connection& other) const { return file_ == other.file_; }
 
-  // Only its owner may read it; readers and a writer at once, from now on.
+  // From now on, only its owner may read the file, and readers and a writer may use it at once.
   // REQUIRES: Tenure's tables are in the file, or are about to be made.
   void TakeOver();
   void Execute(const char* sql, Values parameters = {});
   // Without parameters, and not prepared.
   void ExecuteOnce(const char* sql) { database_.exec(sql); }
-  // How many rows the last statement that changed any has changed.
+  // The number of rows that the last changing statement changed.
   size_t Changes() { return static_cast<size_t>(database_.getChanges()); }
 
   template <typename Visit>
@@ -98,7 +98,7 @@ class Connection {
     return all;
   }
 
-  // Of the first row, if there is one.
+  // Converts the first row, if there is one.
   template <typename Convert>
   auto First(const char* sql, Values parameters, Convert convert) {
     SQLite::Statement& statement = Start(sql, parameters);
@@ -114,7 +114,7 @@ class Connection {
   }
 
  private:
-  // Readers and a writer at once. REQUIRES: the file is Tenure's, or may be.
+  // Lets readers and a writer use the file at once. REQUIRES: the file is Tenure's, or may be.
   void UseLog();
   // Bytes among the parameters must outlive the rows.
   SQLite::Statement& Start(const char* sql, Values parameters);
@@ -124,7 +124,7 @@ class Connection {
   std::map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
 };
 
-// Rolls back unless committed. Nothing is committed to a file that others do not find.
+// Rolls back unless committed. Commits nothing to a file that its name no longer leads to.
 class Transaction {
  public:
   Transaction(Connection& connection, const char* begin) : connection_(connection) {

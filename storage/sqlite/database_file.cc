@@ -25,7 +25,7 @@ std::string WhatToDo() {
 }  // namespace
 
 void MakePrivate(const std::string& path) {
-  // Nobody in this process can have the new file open: to close it releases no lock of SQLite's.
+  // Nobody in this process can have the new file open: closing it releases no lock of SQLite's.
   const int made = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
   if (made >= 0) close(made);
 }

@@ -1,9 +1,9 @@
 // The files behind a connection to SQLite, and whether they are still the ones that their names
 // lead to.
 //
-// SQLite goes on with a file that was removed, moved away or replaced: nobody else can open it any
-// more, and a replica that is started on the path meanwhile leads beside this one. The same holds
-// for the write-ahead log and its index, and for a file that has two names.
+// SQLite keeps using a file that was removed, moved away or replaced. Nobody else can open that
+// file, so a replica that is started on the path would lead beside this one. The same holds for the
+// write-ahead log and its index, and for a file that has two names.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +15,19 @@ struct sqlite3;
 
 namespace tenure::sqlite {
 
-// Makes the file, unless it is there, so that only its owner can read it: it will hold the ids of
+// Creates the file, unless it exists, so that only its owner can read it: it will hold the ids of
 // sessions, which are secrets. SQLite gives the files beside it the same mode.
 void MakePrivate(const std::string& path);
-// Takes away the rights of others to what is there. REQUIRES: the file is Tenure's.
+// Takes away other users' rights to the existing files. REQUIRES: the file is Tenure's.
 void KeepPrivate(const std::string& path);
 
 // Owned by one connection.
 class DatabaseFile {
  public:
-  // REQUIRES: the connection is open and has read something, so that all files are there.
+  // REQUIRES: the connection is open and has read something, so that all files exist.
   DatabaseFile(const std::string& path, sqlite3* connection);
 
-  // Why the names no longer lead to what is open, and what to do. Nothing if they do.
+  // Why the names no longer lead to the open files, and what to do. Nothing if they do.
   [[nodiscard]] std::optional<std::string> Fault() const;
 
   // Whether two connections have the same files open.

@@ -1,4 +1,4 @@
-// Loads what a transaction is decided by.
+// Loads the state that a transaction is decided from.
 #pragma once
 
 #include "core/law/transaction_state.h"

@@ -88,7 +88,7 @@ std::vector<PartitionOffset> SaveEvents(Connection& connection, const Transactio
 
 void SaveDeparture(Connection& connection, const Departure& departure) {
   connection.Execute(query::kDepart, {Int(departure.home)});
-  if (connection.Changes() == 0) return;  // it is dead
+  if (connection.Changes() == 0) return;  // the home is dead
   connection.Execute(query::kSaveDeparture,
                      {Int(departure.home), Bytes(departure.session), Int(departure.moves)});
 }

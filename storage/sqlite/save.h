@@ -9,8 +9,8 @@
 
 namespace tenure::sqlite {
 
-// REQUIRES: the transaction in which `loaded` was loaded. Answers with its offset in each partition
-// in which it wrote events. Throws if the partitions, or the home, are not as the rules say.
+// REQUIRES: the transaction in which `loaded` was loaded is open. Returns its offset in each
+// partition in which it wrote events. Throws if the partitions, or the home, break the rules.
 [[nodiscard]] std::vector<PartitionOffset> Save(Connection& connection,
                                                 const TransactionState& loaded,
                                                 const TransactionState& decided,

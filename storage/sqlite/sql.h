@@ -5,8 +5,8 @@
 
 namespace tenure::sqlite::query {
 
-// Of sessions s that have not ended, with their homes h, if ?2 is the time: a home that lives keeps
-// the lease; once it is dead, the lease runs out.
+// The rest of the leases of live sessions s, with their homes h, at the time ?2: all of it while
+// the home lives; once it is dead, the lease runs out.
 #define TENURE_LEASE_LEFT                  \
   "CASE h.dead WHEN 0 THEN s.lease_ttl_us" \
   " WHEN 1 THEN MAX(0, s.lease_ttl_us + h.died_at_us - ?2) ELSE 0 END"
@@ -22,7 +22,7 @@ inline constexpr char kLoadElection[] =
     "SELECT " TENURE_ELECTION_COLUMNS " FROM elections e WHERE e.name = ?";
 inline constexpr char kLoadPlace[] =
     "SELECT " TENURE_CANDIDACY_COLUMNS " FROM candidacies c WHERE c.election = ? AND c.session = ?";
-// The first live candidacies of those that may be elected.
+// The first live candidacies that may be elected.
 inline constexpr char kLoadHead[] =
     "SELECT " TENURE_CANDIDACY_COLUMNS
     " FROM candidacies c JOIN sessions s ON s.id = c.session"
@@ -113,14 +113,14 @@ inline constexpr char kBeginHome[] =
     "INSERT OR IGNORE INTO homes (id, beat, dead, departures, good_for_us, peer, address, "
     "began_at_us)"
     " VALUES (?, ?, 0, ?, ?, ?, ?, ?)";
-// If it is not dead, and its beat is between two numbers.
+// Only if the home is not dead, and its beat is between two numbers.
 inline constexpr char kNumberHome[] =
     "UPDATE homes SET beat = ?2 WHERE id = ?1 AND dead = 0 AND beat >= ?3 AND beat < ?2";
 inline constexpr char kHomeStands[] =
     "SELECT COUNT(*) FROM homes WHERE id = ? AND dead = 0 AND beat >= ?";
 inline constexpr char kLivingHomes[] =
     "SELECT " TENURE_HOME_COLUMNS " FROM homes h WHERE h.dead = 0 AND h.id != ?";
-// Of sessions that have not ended. Reads the index from one home to the next.
+// Dead or missing homes of live sessions. Reads the index from one home to the next.
 inline constexpr char kGoneHomes[] =
     "WITH RECURSIVE s (home) AS (SELECT MIN(home) FROM sessions WHERE state = 0 UNION ALL"
     " SELECT (SELECT MIN(home) FROM sessions WHERE state = 0 AND home > s.home) FROM s"
@@ -222,7 +222,7 @@ inline constexpr char kSessionWaits[] =
     "SELECT election FROM candidacies WHERE session = ? ORDER BY election LIMIT ?";
 inline constexpr char kFindSession[] = "SELECT id FROM sessions WHERE id BETWEEN ? AND ? LIMIT 1";
 
-// What time brings about.
+// Due work.
 inline constexpr char kUnsettled[] = "SELECT id FROM sessions WHERE state = 1 LIMIT ?";
 inline constexpr char kUnended[] =
     "SELECT id FROM sessions WHERE state = 0 AND id > ? ORDER BY id LIMIT ?";
@@ -269,7 +269,7 @@ inline constexpr char kTrimAdminChanges[] =
     " (SELECT number FROM admin_changes WHERE at_us < ? LIMIT ?)";
 inline constexpr char kTrimCoolDowns[] = "DELETE FROM cool_downs WHERE until_us < ?";
 
-// After which number those of new elections begin.
+// The number after which those of new elections begin.
 inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 inline constexpr char kSaveOrigin[] = "REPLACE INTO origin (one, number) VALUES (1, ?)";
 
@@ -286,7 +286,7 @@ inline constexpr char kCreateSchemaVersion[] =
     " version INTEGER NOT NULL)";
 inline constexpr char kHasSchemaVersion[] =
     "SELECT COUNT(*) FROM pragma_table_info('schema_version') WHERE name = 'one'";
-// A replica of Tenure 0.1 that has announced itself since then: its address.
+// The address of a replica of Tenure 0.1 that has announced itself since then.
 inline constexpr char kReplicaOf01[] =
     "SELECT address FROM replicas WHERE seen_at_us > ? ORDER BY seen_at_us DESC LIMIT 1";
 inline constexpr char kCountTables[] = "SELECT COUNT(*) FROM sqlite_master";

@@ -34,7 +34,7 @@ ForeignTables FindForeign(Connection& connection) {
   return JudgeTables(tables, SqliteMigrations());
 }
 
-// Somebody may have adopted them since they were remembered.
+// Another replica may have adopted them since they were remembered.
 void KeepHomes(const TransactionState& loaded, TransactionState& decided) {
   for (const auto& [id, session] : loaded.sessions) {
     Session& kept = decided.sessions.at(id);
@@ -139,7 +139,7 @@ namespace {
 
 constexpr char kNoSchema[] = "it has no schema: run tenured migrate";
 
-// What keeps a program from serving with a file that is there.
+// What keeps a program from serving with an existing file.
 std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
   const int version = Version(connection);
   switch (StateOf(version, SqliteMigrations())) {
@@ -153,7 +153,7 @@ std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
                            : "its schema is older than this program: run tenured migrate"};
     case SchemaState::kCurrent: break;
   }
-  const Transaction written(connection, query::kBegin);  // fails if it cannot be
+  const Transaction written(connection, query::kBegin);  // fails if it cannot be written
   return {};
 }
 

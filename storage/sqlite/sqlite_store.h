@@ -22,7 +22,7 @@ using DbClock = std::function<DbTime()>;
 [[nodiscard]] Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path,
                                                              DbClock clock = SystemDbTime);
 
-// Looks at the file, for a program that `migrates` or does not. Changes nothing.
+// Inspects the file, for a program that `migrates` or does not. Changes nothing.
 [[nodiscard]] ServerReport CheckSqliteFile(const std::string& path, bool migrates);
 
 }  // namespace tenure::sqlite

@@ -12,7 +12,7 @@ void Turns::Take(For whom) {
   while (!waiter.called) waiter.changed.Wait(lock);
 }
 
-// The turn is handed over: a thread that comes now cannot take it from the one that is called.
+// Hands the turn over: a thread that comes now cannot take it from the one that is called.
 void Turns::Leave(For whom) {
   const MutexLock lock(mutex_);
   const auto own = static_cast<size_t>(whom);

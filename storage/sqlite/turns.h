@@ -1,5 +1,6 @@
-// Whose turn it is to use a connection. A mutex would let a thread that comes at the right moment
-// overtake those that wait: under load, what a lease depends on was overtaken for longer than it.
+// Turns at using a connection. A mutex would let a thread that comes at the right moment overtake
+// those that wait: under load, work that a lease depends on was overtaken for longer than the
+// lease.
 #pragma once
 
 #include <array>
@@ -9,10 +10,9 @@
 
 namespace tenure::sqlite {
 
-// Turns are given in the order in which they were asked for; but while both kinds wait, every
-// second turn is for homes: beats and adoptions. So a beat waits for at most one of the others, and
-// one more for each of its kind before it, and load of either kind cannot keep the other one out.
-// Thread-safe.
+// Turns are given in the order of the requests; but while both kinds wait, every second turn is for
+// homes: beats and adoptions. So a beat waits for at most one of the others, and one more for each
+// of its kind before it, and load of either kind cannot keep the other one out. Thread-safe.
 class TENURE_THREAD_SAFETY(capability("turns")) Turns {
  public:
   enum class For { kHomes, kOthers };
