@@ -221,13 +221,14 @@ check-locks: ## Check with clang that what a mutex guards is used under its lock
 	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error grpc_services_proto
 	@scripts/check-clang.sh --locks
 
-check-style: ## Check the style of the code, its rooms and bounds, links, versions, and that CI runs every target
+check-style: ## Check the style of code and prose, rooms and bounds, links, versions, and that CI runs every target
 	@scripts/install-deps.sh check
 	@scripts/check-version.sh
 	@scripts/check-targets.sh
 	@tests/ci/parts_test.py
 	@clang-format --dry-run --Werror $(CODE)
 	@scripts/check-house.py
+	@scripts/check-prose.py
 	@scripts/check-links.sh
 
 check-proto: ## Lint the contract with buf, and generate stubs into build/stubs
