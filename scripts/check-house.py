@@ -50,7 +50,6 @@ GENERATED = ".pb.h"
 LINES_MAX = 400
 LONGER = {
     "client/cpp/machine/client_session.cc": "one machine, whose events are told in one place",
-    "core/law/law.cc": "the law of candidates: one function for each command",
     "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
 }
 

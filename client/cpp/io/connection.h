@@ -24,9 +24,6 @@ namespace tenure {
 // are used.
 enum class HealthCheck { kOff, kOn };
 
-// Between two tries of what IsRefusedForNow, with jitter.
-inline constexpr std::chrono::milliseconds kRefusedForNowMin{1'000};
-inline constexpr std::chrono::milliseconds kRefusedForNowMax{5'000};
 // From the beginning of one survey to that of the next, while a session is open.
 inline constexpr std::chrono::seconds kSurveyPauseMin{1};
 inline constexpr std::chrono::seconds kSurveyPause{10};

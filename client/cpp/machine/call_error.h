@@ -20,6 +20,9 @@ namespace tenure {
 [[nodiscard]] bool IsTransient(const grpc::Status& status);
 // Whether an operator, or other candidates, may change what refuses it. It may be transient, too.
 [[nodiscard]] bool IsRefusedForNow(const grpc::Status& status);
+// Between two tries of what IsRefusedForNow, with jitter.
+inline constexpr std::chrono::milliseconds kRefusedForNowMin{1'000};
+inline constexpr std::chrono::milliseconds kRefusedForNowMax{5'000};
 // Whether the replica works on another database than the one of the service.
 [[nodiscard]] bool IsWrongService(const grpc::Status& status);
 // Such an error of a replica that belongs to this service, for a client of another one.

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
 
-constexpr DbTime kNow{10s};
+constexpr DbTime kGrantedAt{10s};
 constexpr DbTime kEarlier{9'750ms};
 
 Event NewEvent(EventType type, const std::string& election, uint64_t term,
@@ -28,7 +28,7 @@ Event NewEvent(EventType type, const std::string& election, uint64_t term,
 
 TransactionState TransactionWith(std::vector<Event> events, std::vector<Succession> successions) {
   TransactionState transaction;
-  transaction.now = kNow;
+  transaction.now = kGrantedAt;
   transaction.events = std::move(events);
   transaction.successions = std::move(successions);
   return transaction;
@@ -44,7 +44,7 @@ TEST(LeadershipChangesTest, ASeatThatPassesIsOneChange) {
   const auto transaction =
       TransactionWith({NewEvent(EventType::kVacated, "e", 7, "a", Cause::kResigned),
                        NewEvent(EventType::kElected, "e", 8, "b")},
-                      {{Vacancy{Cause::kResigned, kNow}}});
+                      {{Vacancy{Cause::kResigned, kGrantedAt}}});
 
   EXPECT_THAT(LeadershipChanges(transaction, {}), ElementsAre(Is("a", "b", "RESIGNED", 8)));
 }
@@ -77,7 +77,7 @@ TEST(LeadershipChangesTest, ElectionsAreNotMixedUp) {
   const auto transaction = TransactionWith(
       {NewEvent(EventType::kVacated, "e", 7, "a", Cause::kDeposed),
        NewEvent(EventType::kElected, "f", 3, "c"), NewEvent(EventType::kElected, "e", 8, "b")},
-      {{std::nullopt}, {Vacancy{Cause::kDeposed, kNow}}});
+      {{std::nullopt}, {Vacancy{Cause::kDeposed, kGrantedAt}}});
 
   EXPECT_THAT(LeadershipChanges(transaction, {}),
               ElementsAre(Is("a", "b", "DEPOSED", 8), Is("", "c", "", 3)));

@@ -1,9 +1,8 @@
-#include "core/law/law_steps.h"
-
+// Who has the seat, who is next, and who waits.
 #include <algorithm>
 #include <utility>
 
-#include "core/lease.h"
+#include "core/law/steps.h"
 
 namespace tenure::law {
 namespace {
@@ -19,6 +18,18 @@ bool CoolsDown(const TransactionState& transaction, const ElectionState& state,
   return found != state.cool_downs.end() && transaction.now < found->second;
 }
 
+bool IsClosed(const TransactionState& transaction, const Election& election) {
+  return election.paused || transaction.now < election.vacant_until;
+}
+
+// Whether an open seat may go to this candidate. `bound`: the election's appointment binds; its
+// candidate then goes first, wherever it is in the queue, and nobody else is elected.
+bool MayHaveSeat(const TransactionState& transaction, const ElectionState& state, bool bound,
+                 const std::string& candidate, int32_t priority) {
+  if (bound) return state.election.appointment->candidate == candidate;
+  return priority >= 0 && !CoolsDown(transaction, state, candidate);
+}
+
 std::optional<DbTime> NextEndOfCoolDown(const TransactionState& transaction,
                                         const ElectionState& state) {
   std::optional<DbTime> next;
@@ -28,35 +39,11 @@ std::optional<DbTime> NextEndOfCoolDown(const TransactionState& transaction,
   return next;
 }
 
-// An appointed candidate goes first, wherever it is in the queue.
-bool PromoteAppointed(TransactionState& transaction, ElectionState& state) {
-  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
-    const bool appointed = place->candidate == state.election.appointment->candidate;
-    if (!appointed || !HasLiveSession(transaction, *place)) continue;
-    Grant(transaction, state, place);
-    return true;
-  }
-  return false;
-}
-
 // Not enough of the queue was read. The election is due at once: the next beat of any replica shows
 // it if the replica that committed this does not get to it.
 void LeaveUndecided(TransactionState& transaction, ElectionState& state) {
   transaction.undecided.insert(state.election.name);
   state.election.wake_at = transaction.now;
-}
-
-// The first in the queue that has a live session, is not kept out, and wants to lead.
-void PromoteFirst(TransactionState& transaction, ElectionState& state) {
-  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
-    if (state.horizon && state.horizon->Before(*place)) break;
-    if (place->priority < 0) continue;
-    if (CoolsDown(transaction, state, place->candidate)) continue;
-    if (!HasLiveSession(transaction, *place)) continue;
-    return Grant(transaction, state, place);
-  }
-  if (state.horizon) return LeaveUndecided(transaction, state);
-  state.election.wake_at = NextEndOfCoolDown(transaction, state);
 }
 
 // Since when nobody leads by right, for a term that ends at `now`.
@@ -81,38 +68,6 @@ DbTime ReopensAt(const Election& election, Cause cause, DbTime now) {
 }
 
 }  // namespace
-
-void End(TransactionState& transaction, Session& session, Cause cause) {
-  EndAtHome(transaction, session, cause);
-  if (session.HasHome() && session.home != transaction.home) {
-    transaction.departures.push_back({session.home, session.id, session.moves + 1});
-  }
-}
-
-void EndAtHome(TransactionState& transaction, Session& session, Cause cause) {
-  session.ended = cause;
-  session.ended_at = transaction.now;
-  transaction.ended.push_back(session.id);
-}
-
-Session* Find(TransactionState& transaction, const SessionId& id) {
-  const auto found = transaction.sessions.find(id);
-  return found == transaction.sessions.end() ? nullptr : &found->second;
-}
-
-Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
-                            const Principal& principal) {
-  Session* session = Find(transaction, id);
-  if (session != nullptr && session->MayBeUsedBy(principal)) return session;
-  return Fail(Reason::kSessionNotFound, "no such session");
-}
-
-Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
-                           const Principal& principal) {
-  const auto session = FindUsable(transaction, id, principal);
-  if (!session || (*session)->Alive()) return session;
-  return tl::unexpected<Error>(SessionEndedError(**session));
-}
 
 Place InQueue(ElectionState& state, const SessionId& id) {
   return std::ranges::find(state.queue, id, &Candidacy::session);
@@ -152,16 +107,20 @@ bool Binds(TransactionState& transaction, const ElectionState& state) {
 
 bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
               const std::string& candidate, int32_t priority) {
-  const Election& election = state.election;
-  if (election.paused || transaction.now < election.vacant_until) return false;
-  if (Binds(transaction, state)) return election.appointment->candidate == candidate;
-  return priority >= 0 && !CoolsDown(transaction, state, candidate);
+  return !IsClosed(transaction, state.election) &&
+         MayHaveSeat(transaction, state, Binds(transaction, state), candidate, priority);
 }
 
 void Record(TransactionState& transaction, Election& election, EventType type, Cause cause) {
   election.revision = election.revision.Next();
   transaction.events.push_back({election.name, election.revision, type, cause, election.term,
                                 *election.leader, transaction.now});
+}
+
+void ChangeValue(TransactionState& transaction, Election& election, const std::string& value) {
+  if (election.leader->value == value) return;
+  election.leader->value = value;
+  Record(transaction, election, EventType::kProclaimed);
 }
 
 void Grant(TransactionState& transaction, ElectionState& state, Place place) {
@@ -188,20 +147,24 @@ void Promote(TransactionState& transaction, ElectionState& state) {
   if (election.leader) return;
   transaction.undecided.erase(election.name);
   election.wake_at.reset();
-  if (election.paused || election.waiting == 0) return;
-  if (transaction.now < election.vacant_until) {
-    election.wake_at = election.vacant_until;
+  if (election.waiting == 0) return;
+  if (IsClosed(transaction, election)) {
+    if (!election.paused) election.wake_at = election.vacant_until;
     return;
   }
-  if (election.appointment) {
-    if (PromoteAppointed(transaction, state)) return;
-    if (election.appointment->until && transaction.now < *election.appointment->until) {
-      election.wake_at = election.appointment->until;
-      return;
-    }
-    election.appointment.reset();  // it did not come in time
+  const bool bound = Binds(transaction, state);
+  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
+    if (!bound && state.horizon && state.horizon->Before(*place)) break;
+    if (!MayHaveSeat(transaction, state, bound, place->candidate, place->priority)) continue;
+    if (HasLiveSession(transaction, *place)) return Grant(transaction, state, place);
   }
-  PromoteFirst(transaction, state);
+  if (bound) {
+    election.wake_at = election.appointment->until;
+    return;
+  }
+  election.appointment.reset();  // its candidate did not come in time
+  if (state.horizon) return LeaveUndecided(transaction, state);
+  election.wake_at = NextEndOfCoolDown(transaction, state);
 }
 
 void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, DbTime reopens_at) {
@@ -226,51 +189,10 @@ void ReconcileElection(TransactionState& transaction, ElectionState& state) {
   Promote(transaction, state);
 }
 
-uint64_t Creates(const ElectionState& state, const Principal& principal) {
-  // A deleted election still counts for its creator, who takes on nothing by creating it again.
-  return !state.exists && state.election.creator != principal.identity ? 1 : 0;
-}
-
-void BringIntoBeing(ElectionState& state, const Principal& principal) {
-  if (state.exists) return;
-  state.exists = true;
-  state.election.deleted = false;
-  state.election.vacancy.reset();
-  state.election.creator = principal.identity;
-}
-
-Result<void> TakeOn(TransactionState& transaction, const Principal& principal, const Usage& more) {
-  if (principal.identity.empty()) return {};
-  Usage& has = transaction.usage[principal.identity];
-  const auto check = [&](const char* what, const std::optional<uint64_t>& max, uint64_t held,
-                         uint64_t wanted) -> Result<void> {
-    if (!max || wanted == 0 || held + wanted <= *max) return {};
-    return Fail(Reason::kLimitReached,
-                "identity '" + principal.identity + "' has " + std::to_string(held) + " " + what +
-                    ", and its limit is " + std::to_string(*max),
-                {{"limit", std::to_string(*max)}});
-  };
-  const Quota& quota = principal.quota;
-  const auto sessions = check("sessions", quota.sessions, has.sessions, more.sessions);
-  if (!sessions) return sessions;
-  const auto candidacies =
-      check("candidacies", quota.candidacies, has.candidacies, more.candidacies);
-  if (!candidacies) return candidacies;
-  const auto elections = check("elections", quota.elections, has.elections, more.elections);
-  if (!elections) return elections;
-  has.sessions += more.sessions;
-  has.candidacies += more.candidacies;
-  has.elections += more.elections;
-  return {};
-}
-
-tl::unexpected<Error> UnknownElection(const Election& election) {
-  return tl::unexpected(UnknownElectionError(election));
-}
-
-tl::unexpected<Error> StaleTerm(const Election& election, std::string message) {
-  return Fail(Reason::kStaleTerm, std::move(message),
-              {{"current_term", std::to_string(election.term.value)}});
+void DropPlace(TransactionState& transaction, ElectionState& state, const Session& session) {
+  if (Leads(state, session.id)) return Vacate(transaction, state, session.ended);
+  const auto place = InQueue(state, session.id);
+  if (place != state.queue.end()) RemoveFromQueue(transaction, state, place);
 }
 
 }  // namespace tenure::law

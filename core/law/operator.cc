@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/duration_text.h"
-#include "core/law/law_steps.h"
+#include "core/law/steps.h"
 
 namespace tenure::law {
 namespace {
@@ -141,7 +141,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
   const auto within_quota =
       TakeOn(transaction, command.principal, {.elections = Creates(state, command.principal)});
   if (!within_quota) return tl::unexpected(within_quota.error());
-  BringIntoBeing(state, command.principal);
+  Create(state, command.principal);
   Settings& settings = state.election.settings;
   std::string detail;
   Set("lock_delay", command.lock_delay, settings.lock_delay, detail);

@@ -44,6 +44,7 @@ void InsertInQueue(ElectionState& state, Candidacy candidacy);
                             const std::string& candidate, int32_t priority);
 void Record(TransactionState& transaction, Election& election, EventType type,
             Cause cause = Cause::kNone);
+void ChangeValue(TransactionState& transaction, Election& election, const std::string& value);
 void Grant(TransactionState& transaction, ElectionState& state, Place place);
 // Gives a vacant seat to the next candidate, if one may have it now.
 void Promote(TransactionState& transaction, ElectionState& state);
@@ -53,10 +54,15 @@ void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, D
 void Vacate(TransactionState& transaction, ElectionState& state, Cause cause);
 // Ends the term of a leader whose session has ended, and fills a vacant seat.
 void ReconcileElection(TransactionState& transaction, ElectionState& state);
+// Gives up the seat or the place of a session that has ended.
+void DropPlace(TransactionState& transaction, ElectionState& state, const Session& session);
+
+// Creation, and what an identity may hold.
+
 // 1 if creating this election counts against the caller's quota, else 0.
 [[nodiscard]] uint64_t Creates(const ElectionState& state, const Principal& principal);
-// The election exists from now on.
-void BringIntoBeing(ElectionState& state, const Principal& principal);
+// Creates the election, unless it exists.
+void Create(ElectionState& state, const Principal& principal);
 
 // Counts `more` against the caller's quota. Error: kLimitReached, and then nothing is counted.
 [[nodiscard]] Result<void> TakeOn(TransactionState& transaction, const Principal& principal,
@@ -67,9 +73,22 @@ void BringIntoBeing(ElectionState& state, const Principal& principal);
 [[nodiscard]] tl::unexpected<Error> UnknownElection(const Election& election);
 [[nodiscard]] tl::unexpected<Error> StaleTerm(const Election& election, std::string message);
 
-// The commands of operators: administration.cc. REQUIRES: what `Apply` requires, and that the
-// election is in line.
+// What each actor's commands do. REQUIRES: what `Apply` requires, and that the elections are in
+// line.
 
+// Candidates: candidate.cc.
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
+                                    ElectionState& state, const Campaign& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
+                                    const CampaignForAll& command);
+
+// Those who hold a seat or a place: holder.cc.
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Proclaim& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Resign& command);
+
+// Operators: operator.cc.
 [[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
                                     const Appoint& command);
 [[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
