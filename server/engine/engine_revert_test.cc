@@ -94,7 +94,7 @@ class RevertTest : public ::testing::Test {
   std::unique_ptr<Store> reverted_;
 };
 
-TEST_F(RevertTest, ItIsNoticedWhateverOthersHaveDoneSince) {
+TEST_F(RevertTest, TheRevertIsNoticedWhateverOthersHaveDoneSince) {
   const Watching watching(a_.engine.hub(), {WatchElection{{Name(0)}}});
   LetAnotherGoOn();
 
