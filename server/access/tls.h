@@ -48,7 +48,7 @@ class Tls {
   [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> ForPeers() const;
 
  private:
-  // What was in the files.
+  // The content of the files.
   struct Content {
     std::string certificate;
     std::string key;

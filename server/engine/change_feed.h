@@ -36,7 +36,7 @@ class ChangeFeed {
   // Reads the database's session key, which also gives the id of the service. Writes nothing except
   // a missing key. REQUIRES: the lineage was joined. Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> ReadSessionKey();
-  // Begins with what is committed from now on. REQUIRES: the session key was read.
+  // Begins with the next commits. REQUIRES: the session key was read.
   // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 

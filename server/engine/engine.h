@@ -6,10 +6,10 @@
 //   questions -> one read, begun after they were asked, for all that wait
 //   time      -> a beat each second, which shows what is due
 //
-// What is committed goes to the change feed, and from there to the hub. Nothing is lost when the
-// process dies: the truth is in the store. Thread-safe. Every `done` is called exactly once, as a
-// task of the scheduler and never from within the call that it was given to, unless the scheduler
-// is stopped before.
+// Commits go to the change feed, and from there to the hub. Nothing is lost when the process dies:
+// the truth is in the store. Thread-safe. Every `done` is called exactly once, as a task of the
+// scheduler and never from within the call that it was given to, unless the scheduler is stopped
+// before.
 #pragma once
 
 #include <algorithm>

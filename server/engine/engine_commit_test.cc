@@ -38,7 +38,7 @@ class FailedCommitTest : public ::testing::Test {
         .value()
         .transaction.sessions.at(Id(name));
   }
-  // Whether what is remembered is what is stored.
+  // Whether memory and database agree.
   [[nodiscard]] bool NothingFalseIsRemembered() const {
     return a_.metrics.transactions_refused.Value() == 0;
   }

@@ -45,7 +45,7 @@ class RevertTest : public ::testing::Test {
         std::filesystem::copy(path + file, path + ".snapshot" + file);
       }
     }
-    // What it lacks: a term of each election, and beats of the replica.
+    // The snapshot lacks a term of each election, and beats of the replica.
     for (int i = 0; i < kElections; ++i) {
       EXPECT_TRUE(a_.Do(Leave(Name(i), "a")));
       EXPECT_TRUE(a_.Do(Stand(Name(i), "a")));

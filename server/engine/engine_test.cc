@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-// What becomes due between two beats is searched for this late at worst.
+// Maximum delay before a search for work that becomes due between two beats.
 constexpr auto kJitterMax = 20ms;
 constexpr auto kBeat = 1s;
 constexpr auto kGoodFor = 3s;  // kHomeGoodFor
@@ -1282,7 +1282,6 @@ TEST_F(CloseSessionTest, ACallWithALostReplyCanBeSentAgain) {
   EXPECT_THAT(PlacesOf("a"), IsEmpty());
 }
 
-// Whatever the moment of the kill, counted in tasks, another replica finishes it.
 TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
   Replica& b = world_.Start();
   const Watching watching(b.engine.hub(), {WatchElection{{"led"}}});
@@ -1300,6 +1299,7 @@ TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
+// Kills the replica after the given number of tasks; another one finishes its work.
 class CloseSessionKillTest : public CloseSessionTest, public ::testing::WithParamInterface<int> {};
 
 INSTANTIATE_TEST_SUITE_P(AfterTasks, CloseSessionKillTest, ::testing::Range(0, 8));

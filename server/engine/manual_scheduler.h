@@ -64,7 +64,7 @@ class ManualScheduler final : public engine::Scheduler {
     task();
     return true;
   }
-  // Runs all tasks whose time has come, and those that they post. How many they were.
+  // Runs all tasks whose time has come, and those that they post. Returns how many.
   size_t RunReady() {
     size_t count = 0;
     while (RunOne()) {

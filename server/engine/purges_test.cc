@@ -183,7 +183,7 @@ class PurgedElsewhereTest : public PurgesTest {
   Replica& b_ = world_.Start();
 };
 
-TEST_F(PurgedElsewhereTest, TermsGoOnBeforeItHasHeardOfIt) {
+TEST_F(PurgedElsewhereTest, TermsGoOnBeforeItHearsOfThePurge) {
   ASSERT_THAT(PurgeAll(Everything()), ElementsAre("orders"));
 
   EXPECT_THAT(b_.Do(Stand("orders", "b")), AnswersElected());
@@ -192,7 +192,7 @@ TEST_F(PurgedElsewhereTest, TermsGoOnBeforeItHasHeardOfIt) {
   EXPECT_EQ(b_.metrics.transactions_refused.Value(), 1);
 }
 
-TEST_F(PurgedElsewhereTest, TermsGoOnAfterItHasHeardOfIt) {
+TEST_F(PurgedElsewhereTest, TermsGoOnAfterItHearsOfThePurge) {
   ASSERT_THAT(PurgeAll(Everything()), ElementsAre("orders"));
   world_.Advance(1s);
 

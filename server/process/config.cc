@@ -56,7 +56,7 @@ std::string Operator() {
   return identity;
 }
 
-// What is wrong with a reason; nothing if it may be recorded.
+// Why a reason cannot be recorded; nothing if it can.
 std::optional<std::string> FaultOfReason(const std::string& reason) {
   if (!IsUtf8(reason)) return "--reason: the reason is not UTF-8";
   const auto parsed = ParseReason(reason);
@@ -87,7 +87,7 @@ std::string AddressToAdvertise(const std::string& listen) {
   return HostName() + ":" + std::to_string(address->port);
 }
 
-// What is wrong with a flag that is an address; nothing if it is one.
+// Why the value of a flag is not an address; nothing if it is one.
 std::optional<std::string> FaultOf(const char* flag, const std::string& text, const char* example) {
   if (network::ParseAddress(text)) return std::nullopt;
   return std::string(flag) + ": '" + text + "' is not an address; write HOST:PORT, such as " +

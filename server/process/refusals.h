@@ -1,4 +1,4 @@
-// Counts and logs what is refused at the gRPC port before there is a request.
+// Counts and logs refusals at the gRPC port before there is a request.
 #pragma once
 
 #include <chrono>
