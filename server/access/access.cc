@@ -55,18 +55,18 @@ bool IsDeniedBy(const Policy& policy, const grpc::ServerContextBase& context) {
   });
 }
 
-// What is shown of a name that is not checked yet: it may be megabytes of anything.
+// How to show a name that is not checked yet: it may be megabytes of anything.
 std::string Shown(const std::string& election) {
   return ParseElectionName(election) ? "'" + election + "'" : "(malformed name)";
 }
 
-// What an identity needs for a call.
+// Names the verbs that allow a call.
 std::string TextOf(Verb verb) {
   if (verb == Verb::kDescribe) return "the verbs 'inspect' and 'administer'";  // either
   return "the verb '" + std::string(VerbName(verb)) + "'";
 }
 
-// What of the target the identity may not touch; nothing if it may do it.
+// The part of the target that the identity may not use. Nothing if it may do all of it.
 std::optional<std::string> Forbidden(const Identity& identity, Verb verb, const Target& target) {
   if (target.elections.empty() && target.prefixes.empty() && !identity.MaySomewhere(verb)) {
     return "for any election";

@@ -1,5 +1,5 @@
-// Access control: identifies the caller, and checks its call against the policy; and refuses calls
-// that are meant for another service.
+// Access control: identifies callers, checks their calls against the policy, and refuses calls that
+// are meant for another service.
 //
 // A call is checked once, when it begins: an admitted call continues even if the policy changes or
 // its certificate expires. Every refusal is logged.
@@ -22,8 +22,8 @@
 
 namespace tenure::access {
 
-// What a call is about. Neither elections nor prefixes: a session, whose id is a secret of its own,
-// so that it is enough to have the verb somewhere.
+// What a call is about. With neither elections nor prefixes, it is a session, whose id is a secret
+// in itself: having the verb for any election is enough.
 struct Target {
   std::vector<std::string> elections = {};
   std::vector<std::string> prefixes = {};
@@ -38,37 +38,37 @@ class Access {
   [[nodiscard]] static tl::expected<std::unique_ptr<Access>, std::string> Open(
       const std::string& policy_path, Now now);
 
-  // From now on, calls that name another service than this one (metadata "tenure-service-id") are
-  // refused. While it answers with nothing, none are. Before the server starts.
+  // Refuses calls that name another service (metadata "tenure-service-id"), but none while
+  // `service_id` returns "". Call before the server starts.
   void Serve(std::function<std::string()> service_id) { service_id_ = std::move(service_id); }
 
   // Null if there is no policy.
   using Caller = std::shared_ptr<const Identity>;
-  // Who calls, whichever service it names. Error: kPermissionDenied, for somebody whom the policy
-  // does not know.
+  // The caller, whichever service the call names. Error: kPermissionDenied, if the policy does not
+  // know the caller.
   [[nodiscard]] Result<Caller> Identify(const grpc::ServerContextBase& context) const;
-  // Whether a call may do this. Errors: kPermissionDenied, kWrongService; kMalformedRequest, if it
-  // names no service that could be one.
+  // The caller, if it may do this. Errors: kPermissionDenied, kWrongService; kMalformedRequest, if
+  // the service id is malformed.
   [[nodiscard]] Result<Caller> Allow(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target) const;
-  // The same for a call that asks for something new, and counts as `requests`: kLimitReached, too.
+  // Like Allow, for a call that starts new work, and counts as `requests`. Error: kLimitReached,
+  // too.
   [[nodiscard]] Result<Caller> Admit(const grpc::ServerContextBase& context, Verb verb,
                                      const Target& target, size_t requests = 1);
 
   // Whether the policy denies the certificate that a call came with.
   [[nodiscard]] bool Denies(const grpc::ServerContextBase& context) const;
-  // From now on, `act` runs whenever certificates are denied that were not before. Without it, open
-  // calls would go on.
+  // `act` runs whenever a new policy denies more certificates, so that it can end open calls.
   void OnDenied(std::function<void()> act) { on_denied_ = std::move(act); }
 
-  // Reads the policy again if it, or a file of tokens that it names, has changed, and is the same
-  // as at the last call: somebody may be writing it. A policy that cannot be used changes nothing,
-  // and the answer is false. Nor can one be used that does not end with "..." although the one in
-  // force does: it is cut short.
+  // Reloads the policy if it, or a file of tokens that it names, has changed and is the same as at
+  // the last call: somebody may still be writing it. Returns false, and keeps the previous policy,
+  // if the new one cannot be used. A policy that lacks the final "..." of the one in force counts
+  // as cut short.
   bool Refresh();
 
  private:
-  // What a policy was made of.
+  // The files that a policy was read from.
   using Sources = std::map<std::string, std::string>;  // path -> content
   struct Loaded {
     Policy policy;
@@ -96,15 +96,15 @@ class Access {
   mutable Mutex mutex_;
   std::shared_ptr<const Policy> policy_ TENURE_GUARDED_BY(mutex_);
   std::map<std::string, RequestBucket> buckets_
-      TENURE_GUARDED_BY(mutex_);  // of identities that are limited
-  // A flood of refusals does not push other lines out of the log.
+      TENURE_GUARDED_BY(mutex_);  // of identities with a limit
+  // Limits refusals in the log: a flood must not push other lines out.
   mutable engine::SteadyTime refusals_since_ TENURE_GUARDED_BY(mutex_);
   mutable uint64_t refusals_ TENURE_GUARDED_BY(mutex_) = 0;  // since then
 
   // Used by Open, OnDenied and Refresh only.
   std::function<void()> on_denied_;
   Sources sources_;
-  Sources settling_;  // what was read last, if it is something else
+  Sources settling_;  // what was read last, if it differs
   bool ended_ = false;
   std::string complaint_;  // of the last Refresh; empty if it was fine
 };

@@ -1,4 +1,4 @@
-// What Access says of calls, which a server of this process asks it about.
+// Access, as a server in this process asks it about calls.
 #include "server/access/access.h"
 
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST_F(AccessTest, EachIdentityHasALimitOfItsOwn) {
   EXPECT_EQ(Call(kReports), grpc::StatusCode::OK);
 }
 
-TEST_F(AccessTest, AFileThatMayStillBeBeingWrittenIsNotUsed) {
+TEST_F(AccessTest, AFileIsNotUsedWhileItMayStillBeWritten) {
   constexpr char kAnother[] = "another-token-of-the-orders";
   std::ofstream(folder_.path() / "orders") << kAnother;
 
@@ -111,7 +111,7 @@ TEST_F(AccessTest, AFileThatMayStillBeBeingWrittenIsNotUsed) {
   EXPECT_EQ(Call(kAnother), grpc::StatusCode::OK);
 }
 
-TEST_F(AccessTest, AFloodOfRefusalsIsLoggedInPartAndWhatFollowsIsLoggedAgain) {
+TEST_F(AccessTest, AFloodOfRefusalsIsLoggedInPartAndLaterOnesAreLoggedAgain) {
   const auto logged = [&](int calls) {
     ::testing::internal::CaptureStdout();
     for (int i = 0; i < calls; ++i) EXPECT_EQ(Call("wrong"), grpc::StatusCode::PERMISSION_DENIED);

@@ -10,7 +10,7 @@
 namespace tenure::access {
 namespace {
 
-constexpr unsigned kNotExecutable = 0x0008;  // MFD_NOEXEC_SEAL, which Linux has since 6.3
+constexpr unsigned kNotExecutable = 0x0008;  // MFD_NOEXEC_SEAL, since Linux 6.3
 
 // Some kernels are set to refuse files that might be executed; older ones do not know the flag.
 int NewFile() {

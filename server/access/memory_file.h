@@ -1,5 +1,5 @@
-// A file that is only in memory, for a reader that wants a path. Its content changes
-// atomically: a reader that opens it gets the old one or the new one, never a mixture.
+// An in-memory file, for a reader that needs a path. Its content changes atomically: a reader that
+// opens it gets the old one or the new one, never a mixture.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tenure::access {
 
-// Of one thread at a time, but its readers may be on others.
+// Not thread-safe, but its readers may be on other threads.
 class MemoryFile {
  public:
   MemoryFile() = default;
@@ -15,9 +15,9 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  // The error is one sentence for the operator; the content is as before then.
+  // The error is one sentence for the operator; the old content then stays.
   [[nodiscard]] tl::expected<void, std::string> Replace(const std::string& content);
-  // For this process. REQUIRES: it was written.
+  // Valid in this process only. REQUIRES: Replace has succeeded.
   [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
  private:

@@ -19,7 +19,7 @@ TEST(MemoryFileTest, ThePathLeadsToTheLastContent) {
   EXPECT_EQ(ReadFile(path), std::string(1 << 20, 'x'));
 }
 
-TEST(MemoryFileTest, WhoeverHasOpenedItKeepsReadingWhatItWas) {
+TEST(MemoryFileTest, AReaderKeepsTheContentThatItOpened) {
   MemoryFile file;
   ASSERT_TRUE(file.Replace("first"));
   std::ifstream reader(file.path());

@@ -9,9 +9,9 @@
 namespace tenure::access {
 namespace {
 
-constexpr size_t kKeptForRenewals = 10;  // one place of this number
+constexpr size_t kKeptForRenewals = 10;  // one place in this many
 
-// Of `max`, for all but KeepAlive. One is kept if there are two.
+// How many of `max` places calls other than KeepAlive may take. One is kept if there are two.
 size_t PlacesForOthers(size_t max) {
   return max < 2 ? max : max - std::max<size_t>(1, max / kKeptForRenewals);
 }

@@ -1,5 +1,5 @@
-// Counts the calls that wait or stream (Campaign, KeepAlive, Observe), by identity, so that none
-// takes the places of others.
+// Counts each identity's open calls (Campaign, KeepAlive, Observe), so that none can crowd out
+// others.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -14,19 +14,20 @@
 
 namespace tenure::access {
 
-// Who has what is shared: the identity, or without a policy the address.
+// The key under which resources are shared: the identity, or without a policy the address.
 [[nodiscard]] std::string HolderOf(const Access::Caller& caller,
                                    const grpc::ServerContextBase& context);
 
-// Thread-safe. Must outlive the places that it gives.
+// Thread-safe. Must outlive its places.
 class OpenCalls {
  public:
   explicit OpenCalls(size_t max);
 
   // A place, held until it is destroyed. Without a policy, an address counts as an identity. The
-  // last tenth of all places, and of an identity's, is for KeepAlive: whatever else is open, an
-  // identity gets as many of those as it leaves for others. Errors: kLimitReached, if the identity
-  // has as many as its policy allows; kOverloaded, if it has its share of what there is.
+  // last tenth of all places, and of an identity's limit, is reserved for KeepAlive: however many
+  // other calls are open, an identity can take as many KeepAlive places as it leaves for others.
+  // Errors: kLimitReached, if the identity has as many as its policy allows; kOverloaded, if it has
+  // its share, or no place is left.
   [[nodiscard]] Result<std::shared_ptr<void>> Take(const Access::Caller& caller,
                                                    const grpc::ServerContextBase& context,
                                                    bool keeps_alive = false);

@@ -20,7 +20,7 @@ Access::Caller Named(const std::string& name, uint64_t open_calls = 1'000'000) {
 
 class OpenCallsTest : public ::testing::Test {
  protected:
-  // As many as it gets.
+  // Takes places until one is refused.
   std::vector<Place> TakeAll(const Access::Caller& caller, bool keeps_alive = false) {
     std::vector<Place> places;
     while (auto place = open_calls_.Take(caller, context_, keeps_alive)) places.push_back(*place);
@@ -66,7 +66,7 @@ TEST_F(OpenCallsTest, TheLastTenthIsForKeepAlive) {
 
   EXPECT_EQ(RefusalOf(Named("a leader")), Reason::kOverloaded);
   EXPECT_EQ(RefusalOf(Named("a leader"), true), std::nullopt);
-  // Also for one that has its share of the others.
+  // Even for an identity that has its share of the other places.
   EXPECT_EQ(RefusalOf(Named("orders 0"), true), std::nullopt);
 }
 
@@ -84,7 +84,7 @@ TEST_F(OpenCallsTest, WithoutAPolicyAnAddressIsAnIdentity) {
   EXPECT_EQ(RefusalOf(nullptr, true), std::nullopt);
 }
 
-TEST_F(OpenCallsTest, APlaceComesBack) {
+TEST_F(OpenCallsTest, AReleasedPlaceCanBeTakenAgain) {
   auto places = TakeAll(Named("orders", 3));
   places.pop_back();
   EXPECT_EQ(RefusalOf(Named("orders", 3)), std::nullopt);

@@ -33,15 +33,15 @@ std::string At(const YAML::Mark& mark, const std::string& what) {
          ": " + what;
 }
 
-// What is wrong with a file, and where.
+// A mistake in a file, and its position.
 struct Mistake : std::runtime_error {
   Mistake(const YAML::Mark& where, const std::string& what) : std::runtime_error(At(where, what)) {}
   Mistake(const YAML::Node& where, const std::string& what) : Mistake(where.Mark(), what) {}
 };
 
-// Where the second document of a file begins, or what else comes behind the first. A file may end
-// in what the parser takes for documents without end, such as a stray comma, so YAML::LoadAll
-// would not return.
+// Finds the start of a second document, or of anything else behind the first. YAML::LoadAll would
+// not return if the file ends in something that the parser takes for endless documents, such as a
+// stray comma.
 class SecondDocument final : public YAML::EventHandler {
  public:
   static std::optional<YAML::Mark> Find(const std::string& text) {
@@ -71,7 +71,7 @@ class SecondDocument final : public YAML::EventHandler {
 
  private:
   int documents_ = 0;
-  YAML::Mark mark_;  // of the last one
+  YAML::Mark mark_;  // of the last document
 };
 
 // Checks that a map has only these keys, and none of them twice.
@@ -188,7 +188,7 @@ bool Identity::MaySomewhere(Verb verb) const {
   return std::ranges::any_of(rules, [&](const Rule& rule) { return rule.verbs.contains(verb); });
 }
 
-// Reads one file, and complains by throwing.
+// Reads one file. Throws Mistake.
 class PolicyReader {
  public:
   explicit PolicyReader(const Policy::ReadFile& read) : read_(read) {}
@@ -225,7 +225,7 @@ class PolicyReader {
     for (const std::string& subject : TextsOf(node, "subjects")) {
       Know(policy_.by_subject_, subject, node, subject);
     }
-    // More likely than such an identity is a file that was cut short.
+    // The file was probably cut short: an identity without any of these is useless.
     if (!node["token_files"] && !node["sans"] && !node["subjects"]) {
       throw Mistake(node,
                     "identity '" + identity.name + "' needs 'token_files', 'sans' or 'subjects'");
@@ -244,7 +244,7 @@ class PolicyReader {
     policy_.denied_.insert(*serial);
   }
 
-  // One token in each line: the old and the new one, while they are changed.
+  // One token per line: the old and the new one during a rotation.
   void ReadTokens(const YAML::Node& node, const std::string& file) {
     const auto text = read_(file);
     if (!text) throw Mistake(node, text.error());

@@ -22,8 +22,8 @@ enum class Verb {
   kObserve,     // Leader, Observe
   kInspect,     // what operators read
   kAdminister,  // what operators change
-  // DescribeElection, which each of the last two allows: what is changed is read first. A policy
-  // does not name it.
+  // DescribeElection, which the last two each allow: operators read before they change. Policies do
+  // not name it.
   kDescribe,
 };
 [[nodiscard]] std::string_view VerbName(Verb verb);
@@ -35,18 +35,17 @@ struct Rule {
   std::vector<std::string> prefixes;
 };
 
-// Elections that an identity may create unless its policy sets another number: each row stays, so
-// nobody is unlimited by accident.
+// Default limit on the elections that an identity creates: each row stays, so nobody is unlimited
+// by accident.
 inline constexpr uint64_t kElectionsDefault = 10'000;
 
-// Calls that an identity may have open on a replica unless its policy sets another number: each
-// takes about 17 kB.
+// Default limit on an identity's open calls per replica: each takes about 17 kB.
 inline constexpr uint64_t kOpenCallsDefault = 10'000;
 
 struct IdentityLimits {
-  std::optional<uint64_t> requests_per_second;  // of each replica; nothing: as many as it likes
+  std::optional<uint64_t> requests_per_second;  // per replica; nothing: no limit
   Quota quota;
-  uint64_t open_calls = kOpenCallsDefault;  // on each replica
+  uint64_t open_calls = kOpenCallsDefault;  // per replica
 
   bool operator==(const IdentityLimits&) const = default;
 };
@@ -57,15 +56,15 @@ struct Identity {
   IdentityLimits limits;
 
   [[nodiscard]] bool May(Verb verb, std::string_view election) const;
-  // In every election whose name begins so.
+  // In every election whose name begins with `prefix`.
   [[nodiscard]] bool MayInAll(Verb verb, std::string_view prefix) const;
-  // In some election.
+  // In at least one election.
   [[nodiscard]] bool MaySomewhere(Verb verb) const;
 };
 
 // How a caller authenticates.
 struct Credentials {
-  std::optional<std::string> token = {};    // decides alone, if there is one
+  std::optional<std::string> token = {};    // if set, only this counts
   std::vector<std::string> san = {};        // of the certificate: subject alternative names
   std::optional<std::string> subject = {};  // of the certificate, as RFC 2253 writes it
 };
@@ -80,7 +79,7 @@ class Policy {
 
   // Serial numbers of certificates that may do nothing (tls/serial.h).
   [[nodiscard]] const std::set<std::string>& denied() const { return denied_; }
-  // Null if nobody is known by these.
+  // Null if they belong to no identity.
   [[nodiscard]] std::shared_ptr<const Identity> Find(const Credentials& credentials) const;
   [[nodiscard]] const std::vector<std::shared_ptr<const Identity>>& identities() const {
     return identities_;

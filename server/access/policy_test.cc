@@ -48,7 +48,7 @@ class PolicyTest : public ::testing::Test {
   const Policy policy_ = Parsed(kTwoTeams).value();
 };
 
-// --- Who calls ---
+// --- Authentication ---
 
 TEST_F(PolicyTest, ACallerIsKnownByAnyNameInItsCertificate) {
   EXPECT_EQ(NameBy({.san = {"other.svc", "orders.prod.svc"}}), "orders");
@@ -74,7 +74,7 @@ TEST_F(PolicyTest, ATokenTakesPrecedenceOverACertificate) {
             "orders");
 }
 
-// --- What it may do ---
+// --- Authorisation ---
 
 TEST_F(PolicyTest, ARuleAppliesToItsElectionsAndPrefixesOnly) {
   EXPECT_TRUE(orders().May(Verb::kCampaign, "orders/eu"));
@@ -127,7 +127,7 @@ TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNoLimit) {
   EXPECT_EQ(orders().limits, (IdentityLimits{50, {0, {}, 7}}));
 }
 
-TEST_F(PolicyTest, OnlyElectionsAreLimitedIfThePolicyDoesNotSayHowMany) {
+TEST_F(PolicyTest, DefaultsLimitElectionsOnly) {
   const IdentityLimits only_elections{{}, {.elections = kElectionsDefault}};
   const auto empty = Parsed("identities: [{name: a, sans: [s], limits: {}}]");
 
@@ -156,7 +156,7 @@ TEST(PolicyDenyTest, SerialNumbersAreDeniedInAnyNotation) {
   EXPECT_THAT(policy->denied(), ::testing::ElementsAre("12", "7F", "AB12"));
 }
 
-// --- What is refused ---
+// --- Bad policies ---
 
 struct BadPolicy {
   std::string text;
@@ -165,14 +165,14 @@ struct BadPolicy {
 
 class BadPolicyTest : public ::testing::TestWithParam<BadPolicy> {};
 
-TEST_P(BadPolicyTest, ABadPolicyIsRefusedWithItsPlace) {
+TEST_P(BadPolicyTest, ABadPolicyIsRefusedWithThePositionOfTheMistake) {
   const auto policy = Parsed(GetParam().text);
 
   ASSERT_FALSE(policy.has_value());
   EXPECT_THAT(policy.error(), HasSubstr(GetParam().complaint));
 }
 
-// Of two entries, a reader of the file may take either for the one that counts.
+// A reader of the file could take either of two such entries for the one that counts.
 INSTANTIATE_TEST_SUITE_P(
     Ambiguous, BadPolicyTest,
     ::testing::Values(

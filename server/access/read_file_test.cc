@@ -17,7 +17,7 @@ TEST(ReadFileTest, AFileIsReadWhole) {
   EXPECT_EQ(ReadFile(path), content);
 }
 
-TEST(ReadFileTest, WhatCannotBeReadIsAnError) {
+TEST(ReadFileTest, AnUnreadableFileIsAnError) {
   EXPECT_EQ(ReadFile("/nowhere"), tl::unexpected<std::string>("cannot read /nowhere"));
   // It can be opened, but not read.
   EXPECT_EQ(ReadFile("/"), tl::unexpected<std::string>("cannot read /"));
@@ -33,7 +33,7 @@ TEST(ReadFileTest, APipeIsRefusedAtOnce) {
   std::filesystem::remove(path);
 }
 
-TEST(ReadFileTest, AFileWithoutAnEndIsRefused) {
+TEST(ReadFileTest, AnEndlessFileIsRefused) {
   EXPECT_EQ(ReadFile("/dev/zero"), tl::unexpected<std::string>("/dev/zero is larger than 4 MB"));
 }
 

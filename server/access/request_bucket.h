@@ -1,4 +1,4 @@
-// A limit on requests per second: those of one second may come at once.
+// A limit on requests per second. One second's worth may arrive at once.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ class RequestBucket {
  public:
   RequestBucket(double per_second, engine::SteadyTime now) : left_(per_second), filled_at_(now) {}
 
-  // Whether a call that counts as `cost` requests may be made now. If one is left it may, however
-  // much it costs: the calls after it wait until that is paid for.
+  // Whether a call that counts as `cost` requests may be made now. It may if one is left, however
+  // much it costs: later calls wait until that is paid off.
   [[nodiscard]] bool Take(double per_second, double cost, engine::SteadyTime now) {
     const std::chrono::duration<double> since = now - filled_at_;
     left_ = std::min(per_second, left_ + per_second * since.count());

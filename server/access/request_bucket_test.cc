@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 constexpr engine::SteadyTime kStart{1h};
 
-TEST(RequestBucketTest, ThoseOfOneSecondMayComeAtOnce) {
+TEST(RequestBucketTest, RequestsOfOneSecondMayArriveAtOnce) {
   RequestBucket bucket(2, kStart);
 
   EXPECT_TRUE(bucket.Take(2, 1, kStart));
@@ -18,14 +18,14 @@ TEST(RequestBucketTest, ThoseOfOneSecondMayComeAtOnce) {
   EXPECT_TRUE(bucket.Take(2, 1, kStart + 500ms));
 }
 
-TEST(RequestBucketTest, WhatIsNotUsedIsNotSavedForLater) {
+TEST(RequestBucketTest, UnusedRequestsAreNotSavedForLater) {
   RequestBucket bucket(2, kStart);
 
   EXPECT_TRUE(bucket.Take(2, 2, kStart + 1h));
   EXPECT_FALSE(bucket.Take(2, 1, kStart + 1h));
 }
 
-TEST(RequestBucketTest, ACallThatCostsMoreThanThereIsIsPaidForByThoseAfterIt) {
+TEST(RequestBucketTest, ACallThatCostsMoreThanIsLeftDelaysLaterCalls) {
   RequestBucket bucket(2, kStart);
 
   EXPECT_TRUE(bucket.Take(2, 10, kStart));
@@ -33,7 +33,7 @@ TEST(RequestBucketTest, ACallThatCostsMoreThanThereIsIsPaidForByThoseAfterIt) {
   EXPECT_TRUE(bucket.Take(2, 1, kStart + 4500ms));
 }
 
-TEST(RequestBucketTest, ALimitOfNoneAllowsNothing) {
+TEST(RequestBucketTest, ALimitOfZeroAllowsNothing) {
   RequestBucket bucket(0, kStart);
 
   EXPECT_FALSE(bucket.Take(0, 1, kStart + 1h));

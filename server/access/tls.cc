@@ -45,7 +45,7 @@ std::string TextOf(BIO* bio) {
   return {text, static_cast<size_t>(size)};
 }
 
-// All that a file holds. One that ends too early is no certificate.
+// All certificates in a file. A truncated one is an error.
 tl::expected<std::vector<Certificate>, std::string> ParseCertificates(const std::string& text,
                                                                       const std::string& path) {
   ERR_clear_error();
@@ -72,7 +72,7 @@ Key ParseKey(const std::string& text) {
   return key;
 }
 
-// Why OpenSSL would not serve with these; empty if it would. Some keys are too weak for it.
+// Why OpenSSL would not serve with these, such as a key that is too weak; empty if it would.
 std::string RefusalOf(X509* certificate, EVP_PKEY* key) {
   const Context context(SSL_CTX_new(TLS_server_method()));
   const bool good = context != nullptr &&

@@ -23,32 +23,32 @@ struct TlsFiles {
   ClientCertificates client_certificates = ClientCertificates::kRequired;
 };
 
-// What the files hold, as far as it is good: gRPC's own watcher of files would take anything, and
-// then refuse every handshake. It therefore watches copies, which are made of good files only.
+// The TLS files in force. gRPC's own file watcher would accept anything, and then fail every
+// handshake. It therefore watches copies, which are made of valid files only.
 //
-// Must outlive the credentials that it makes. Of one thread at a time.
+// Must outlive the credentials that it makes. Not thread-safe.
 class Tls {
  public:
   // The error is one sentence for the operator.
   [[nodiscard]] static tl::expected<std::unique_ptr<Tls>, std::string> Open(const TlsFiles& files);
 
-  // Changed files are in force within a second of this. If they are not good, all together, those
-  // before stay in force, and the answer is false.
+  // Puts changed files in force, within a second. Returns false, and keeps the previous ones,
+  // unless they are valid together.
   bool Refresh();
 
   // When the first certificate of the chain in force expires; nothing without TLS. Refresh logs it
-  // 14 days before, and then.
+  // 14 days ahead, and at that time.
   using Time = std::chrono::system_clock::time_point;
   [[nodiscard]] std::optional<Time> expires_at() const { return expires_at_; }
 
   [[nodiscard]] std::shared_ptr<grpc::ServerCredentials> ForServer() const;
-  // For connections to other replicas, which have certificates like this one. It looks at none,
-  // since replicas are reached by addresses that no certificate names, and nothing that they say is
-  // believed; and it shows its own where clients have to.
+  // For connections to other replicas, which have certificates like this one. Verifies none:
+  // replicas are reached by addresses that no certificate names, and what they say is only a hint.
+  // Presents this replica's own where clients need one.
   [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> ForPeers() const;
 
  private:
-  // What was in the files.
+  // The content of the files.
   struct Content {
     std::string certificate;
     std::string key;

@@ -5,7 +5,7 @@
 namespace tenure::access {
 namespace {
 
-TEST(TraceIdTest, TheTraceIdIsThatOfTheTraceparent) {
+TEST(TraceIdTest, TheTraceIdComesFromTheTraceparent) {
   EXPECT_EQ(TraceIdOf("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
             "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_EQ(TraceIdOf("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-of-a-later-version"),

@@ -1,5 +1,5 @@
-// Runs the machine of one open call: hands it what happens, one event after the other, and does on
-// the engine what it answers. It holds no thread and no connection while it waits.
+// Runs the machine of one open call: passes it events, one at a time, and carries out its effects
+// on the engine. Holds no thread and no connection while it waits.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@
 
 namespace tenure::calls {
 
-// `Machine` has `Event` and `Effect`, each a variant of what is in machine.h, and `Outward`, one of
-// the effects: a variant of what goes to the caller. Thread-safe.
+// `Machine` has `Event` and `Effect`, each a variant of types in machine.h, and `Outward`, one of
+// the effects: a variant of messages to the caller. Thread-safe.
 template <typename Machine>
 class Call final : public engine::Watcher, public std::enable_shared_from_this<Call<Machine>> {
  public:
   using Event = typename Machine::Event;
   using Outward = typename Machine::Outward;
-  // Takes what goes to the caller. Called under the call's lock: it must not call back, nor block.
+  // Sends to the caller. Called under the call's lock: it must not call back, nor block.
   using Send = std::function<void(Outward)>;
 
   // `trace` is the caller's, for the log.
@@ -35,17 +35,17 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
         trace_(std::move(trace)),
         machine_(std::move(machine)) {}
 
-  // Begins, watching. Once, and before anything else. Errors: kDraining, kOverloaded; then it has
-  // not begun, and nothing is sent.
+  // Starts to watch, and begins. Call once, before anything else. After an error (kDraining,
+  // kOverloaded) the call has not begun, and nothing is sent.
   [[nodiscard]] Result<void> Begin(const std::vector<engine::Watch>& watches) {
     auto joined = Join(watches);
     if (joined) Start();
     return joined;
   }
 
-  // The two halves of Begin, for tests and the simulation, which have events arrive in between.
+  // The two halves of Begin, for tests and the simulation, which let events arrive in between.
 
-  // Watches. Errors: as Begin.
+  // Starts to watch. Errors: as Begin.
   [[nodiscard]] Result<void> Join(const std::vector<engine::Watch>& watches) {
     auto joined = engine_.hub().Join(this->shared_from_this());
     if (!joined) return tl::unexpected(joined.error());
@@ -79,7 +79,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     }
   }
 
-  // The caller is gone. After the last event from its side.
+  // The caller is gone. Call after the last event from its side.
   void Leave() { membership_.Leave(); }
 
   // Watcher
@@ -95,14 +95,14 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     uint64_t number = 0;  // of the last plan
   };
 
-  // Machines hear of what they have a word for.
+  // A machine gets only the events that it declares.
   template <typename T>
   void Tell(T event) {
     if constexpr (std::is_constructible_v<Event, T>) Happened(std::move(event));
   }
 
-  // Before it begins, the machine hears nothing: what has changed is in what it will read. Only a
-  // shutdown is kept for it.
+  // Before it begins, the machine gets no events: its first reads show all changes. Only a shutdown
+  // is kept for it.
   std::optional<WatchSessions> Step(Event event) TENURE_REQUIRES(mutex_) {
     std::optional<WatchSessions> watch;
     begun_ |= std::holds_alternative<Begun>(event);
@@ -112,7 +112,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
       }
       return watch;
     }
-    // What the engine answers at once is the next event.
+    // An immediate answer of the engine is the next event.
     std::vector<Event> events;
     events.push_back(std::move(event));
     for (size_t i = 0; i < events.size(); ++i) {
@@ -133,7 +133,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     return watch;
   }
 
-  // What the engine can do without waiting. Nothing: it has not begun.
+  // The engine's answer, if it has one without waiting. Nothing: the effect has yet to be carried
+  // out.
   template <typename T>
   std::optional<Event> AnswerNow(const T& it) {
     if constexpr (std::is_same_v<T, Renew>) {
@@ -144,7 +145,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     return std::nullopt;
   }
 
-  // What the engine answers is an event.
+  // Turns the engine's answer into an event.
   template <typename T>
   auto Then(T event_of) {
     return [self = this->shared_from_this(), event_of = std::move(event_of)](auto result) {
@@ -152,7 +153,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     };
   }
 
-  // Nobody waits for what a call that is over has asked for.
+  // Work for a finished call is no longer wanted.
   engine::Wanted Unfinished() {
     return [self = this->shared_from_this()] {
       const MutexLock lock(self->mutex_);
@@ -218,7 +219,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
   }
   void Do(CountResync) TENURE_REQUIRES(mutex_) { engine_.metrics().observe_resyncs.Increment(); }
 
-  // Not of a timer that was set again, or stopped, when its task had already begun.
+  // Ignores a timer that was set again, or stopped, after its task had begun.
   void OnDue(TimerId id, uint64_t number) {
     const MutexLock lock(mutex_);
     if (timers_[static_cast<size_t>(id)].number == number) (void)Step(Due{id});

@@ -21,8 +21,7 @@ using namespace tenure::testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Calls on the engine of a replica, whose database is in memory. What it has to do is done when a
-// test says so.
+// Calls on the engine of a replica with an in-memory database. Its tasks run when a test says so.
 class CallTest : public ::testing::Test {
  protected:
   using CampaignCall = Call<WaitingCampaign>;
@@ -33,7 +32,7 @@ class CallTest : public ::testing::Test {
     }
   }
 
-  // Session `name` stands for `orders`; what it is answered goes to `told_`.
+  // Session `name` campaigns in `orders`; the answer goes to `told_`.
   std::shared_ptr<CampaignCall> Start(const std::string& name,
                                       std::optional<Duration> wait = std::nullopt) {
     Campaign campaign = testing::Stand("orders", name);
@@ -49,7 +48,7 @@ class CallTest : public ::testing::Test {
     }
     return call;
   }
-  // A hook of the store that cancels the call, once it is there, at the next transaction.
+  // A hook of the store that cancels the call, once it exists, at the next transaction.
   static FaultyStore::Hook CancelAtTransaction(std::shared_ptr<CampaignCall>& running) {
     return [&running](const std::string& call) {
       if (call != "Transact" || running == nullptr) return;
@@ -64,7 +63,7 @@ class CallTest : public ::testing::Test {
     if (elected != nullptr) return " leads in term " + std::to_string(elected->term.value);
     return " stands";
   }
-  // Who waits for `orders` behind its leader.
+  // How many wait for `orders`.
   uint64_t Waiting() { return (*replica_.Read({"orders"}))->waiting; }
   std::string Leader() {
     const auto election = *replica_.Read({"orders"});
@@ -94,10 +93,10 @@ TEST_F(CallTest, ACallThatWaitsKeepsItsSessionAlive) {
   world_.Advance(3 * kLease);
 
   EXPECT_THAT(told_, ElementsAre("a leads in term 1", "b leads in term 2"));
-  EXPECT_EQ(Leader(), "");  // nobody renews who leads
+  EXPECT_EQ(Leader(), "");  // nobody renews the leader
 }
 
-TEST_F(CallTest, WhoGivesUpWaitingKeepsItsPlace) {
+TEST_F(CallTest, ACallWhoseWaitEndsKeepsItsPlace) {
   const auto a = Start("a");
   const auto b = Start("b", 2s);
   world_.Advance(2s);
@@ -106,7 +105,7 @@ TEST_F(CallTest, WhoGivesUpWaitingKeepsItsPlace) {
   EXPECT_EQ(Waiting(), 1u);
 }
 
-TEST_F(CallTest, WhoCancelsWhileItWaitsLosesItsPlace) {
+TEST_F(CallTest, ACallCancelledWhileItWaitsLosesItsPlace) {
   const auto a = Start("a");
   const auto b = Start("b");
   replica_.Run();
@@ -128,7 +127,7 @@ TEST_F(CallTest, ASeatThatIsGrantedWhileTheCallIsCancelledIsKept) {
   EXPECT_EQ(Leader(), "a");
 }
 
-TEST_F(CallTest, WhoCancelsBeforeItsTransactionIsNotInIt) {
+TEST_F(CallTest, ACallCancelledBeforeItsTransactionIsNotInIt) {
   const auto a = Start("a");
   a->Happened(Cancelled{});
   replica_.Run();
@@ -137,7 +136,7 @@ TEST_F(CallTest, WhoCancelsBeforeItsTransactionIsNotInIt) {
   EXPECT_EQ(*replica_.Read({"orders"}), std::nullopt);
 }
 
-TEST_F(CallTest, WhoCancelsBeforeItIsDecidedGetsNothing) {
+TEST_F(CallTest, ACallCancelledBeforeTheDecisionGetsNothing) {
   std::shared_ptr<CampaignCall> a;
   replica_.store.Before(CancelAtTransaction(a));
   a = Start("a");
@@ -147,7 +146,7 @@ TEST_F(CallTest, WhoCancelsBeforeItIsDecidedGetsNothing) {
   EXPECT_EQ(*replica_.Read({"orders"}), std::nullopt);
 }
 
-TEST_F(CallTest, AShutdownEndsAllThatWait) {
+TEST_F(CallTest, AShutdownEndsAllWaitingCalls) {
   const auto a = Start("a");
   const auto b = Start("b");
   replica_.Run();
@@ -160,14 +159,14 @@ TEST_F(CallTest, AShutdownEndsAllThatWait) {
 TEST_F(CallTest, NoCallBeginsAfterAShutdown) {
   replica_.engine.hub().Drain();
   const auto a = Start("a");
-  a->Happened(Cancelled{});  // its end was said already
+  a->Happened(Cancelled{});  // it has ended already
   replica_.Run();
 
   EXPECT_THAT(told_, ElementsAre("a is refused: this replica is shutting down"));
   EXPECT_EQ(*replica_.Read({"orders"}), std::nullopt);
 }
 
-TEST_F(CallTest, AShutdownBeforeACallHasBegunEndsItAsOneAfterwards) {
+TEST_F(CallTest, AShutdownBeforeACallBeginsEndsItLikeALaterOne) {
   EXPECT_TRUE(replica_.Do(testing::Stand("orders", "a")));
   WaitingCampaign machine(testing::Stand("orders", "b"), {{}, {}});
   const auto watches = machine.Watches();
@@ -185,7 +184,7 @@ TEST_F(CallTest, AShutdownBeforeACallHasBegunEndsItAsOneAfterwards) {
   EXPECT_EQ(Waiting(), 1u);
 }
 
-TEST_F(CallTest, ACancelledCampaignOfASessionThatIsKeptElsewhereLeavesNoPlace) {
+TEST_F(CallTest, ACancelledCampaignOfASessionKeptElsewhereLeavesNoPlace) {
   Replica& other = world_.Start();
   EXPECT_TRUE(replica_.Do(testing::Stand("orders", "a")));
   EXPECT_TRUE(other.Do(testing::Stand("else", "b")));
@@ -200,7 +199,7 @@ TEST_F(CallTest, ACancelledCampaignOfASessionThatIsKeptElsewhereLeavesNoPlace) {
   EXPECT_EQ(Waiting(), 0u);
 }
 
-// A machine that says what it hears.
+// A machine that reports its events.
 struct ListeningMachine {
   using Event = std::variant<Begun, Changed, SessionOver, HistoryReset, Drained>;
   using Outward = std::variant<Write<std::string>>;
@@ -213,7 +212,7 @@ struct ListeningMachine {
   [[nodiscard]] static bool finished() { return false; }
 };
 
-TEST_F(CallTest, NothingIsHeardBeforeTheBeginning) {
+TEST_F(CallTest, AMachineGetsNoEventsBeforeItBegins) {
   std::vector<std::string> heard;
   const auto call = std::make_shared<Call<ListeningMachine>>(
       replica_.engine, ListeningMachine(), [&](ListeningMachine::Outward outward) {
@@ -241,7 +240,7 @@ TEST_F(CallTest, NothingIsHeardBeforeTheBeginning) {
   call->Leave();
 }
 
-TEST_F(CallTest, AnObserverThatResumesDuringAChangeGoesOnWhereItSays) {
+TEST_F(CallTest, AnObserverThatResumesDuringAChangeContinuesFromItsRevision) {
   EXPECT_TRUE(replica_.Do(testing::Stand("orders", "a")));
   EXPECT_TRUE(replica_.Do(Leave("orders", "a")));
   std::vector<uint64_t> revisions;
@@ -266,7 +265,7 @@ TEST_F(CallTest, AnObserverThatResumesDuringAChangeGoesOnWhereItSays) {
   stream->Leave();
 }
 
-TEST_F(CallTest, ACallThatIsOverLeavesNothingBehind) {
+TEST_F(CallTest, AFinishedCallLeavesNothingBehind) {
   auto a = Start("a");
   replica_.Run();
   const std::weak_ptr<CampaignCall> weak = a;
@@ -285,7 +284,7 @@ TEST_F(CallTest, ACallThatIsOverLeavesNothingBehind) {
   EXPECT_EQ(replica_.engine.hub().watchers(), 0u);
 }
 
-// A machine that sets a timer whenever it is told to.
+// A machine that sets a timer, or stops it, as the test asks.
 struct TimerMachine {
   using Event = std::variant<Begun, Cancelled, Written, Due>;
   using Outward = std::variant<Write<int>>;
@@ -301,7 +300,7 @@ struct TimerMachine {
   int fired = 0;
 };
 
-TEST_F(CallTest, ATimerFiresOnceAsItWasSetLast) {
+TEST_F(CallTest, ATimerFiresOnceAtItsLastSetting) {
   std::vector<int> fired;
   const auto call = std::make_shared<Call<TimerMachine>>(
       replica_.engine, TimerMachine(), [&](TimerMachine::Outward outward) {
@@ -322,7 +321,7 @@ TEST_F(CallTest, ATimerFiresOnceAsItWasSetLast) {
   call->Leave();
 }
 
-// Every task has been taken to run when it is cancelled.
+// Cancels nothing, as if every task had already been taken to run.
 class TooLateToCancel final : public engine::Scheduler {
  public:
   explicit TooLateToCancel(engine::Scheduler& next) : next_(next) {}
@@ -337,7 +336,7 @@ class TooLateToCancel final : public engine::Scheduler {
   engine::Scheduler& next_;
 };
 
-TEST_F(CallTest, ATimerThatWasSetAgainTooLateFiresOnceAllTheSame) {
+TEST_F(CallTest, ATimerThatWasSetAgainTooLateStillFiresOnce) {
   TooLateToCancel scheduler(replica_.scheduler);
   engine::Engine engine(replica_.store, scheduler, replica_.metrics, {});
   std::vector<int> fired;
@@ -384,7 +383,7 @@ TEST_F(CallTest, AKeepAliveStreamWatchesTheSessionsThatItRenews) {
   stream->Leave();
 }
 
-TEST_F(CallTest, AnObserverIsToldOfEachChange) {
+TEST_F(CallTest, AnObserverGetsEachChange) {
   std::vector<ObserveMessage> messages;
   Observe machine(Selection({{ElectionName{"orders"}, {}}}), {});
   const auto watches = machine.Watches();

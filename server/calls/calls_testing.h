@@ -1,4 +1,4 @@
-// How the tests of machines speak: what a machine answers, in a few words for each effect.
+// Vocabulary for the tests of machines: each effect in a few words.
 //
 // Names stand for candidates and sessions as in core/law/law_testing.h.
 #pragma once
@@ -28,7 +28,7 @@ inline std::string Who(const SessionId& id) {
   return "?";
 }
 
-// Has as many bytes as the test says.
+// A budget of as many bytes as the test sets.
 struct FixedBudget final : SendBudget {
   bool Take(size_t bytes) override {
     if (bytes > left) return false;
@@ -46,7 +46,7 @@ class Driver {
  public:
   explicit Driver(Machine machine) : machine_(std::make_unique<Machine>(std::move(machine))) {}
 
-  // What it does about an event.
+  // The effects of one event.
   std::vector<std::string> Step(typename Machine::Event event) {
     std::vector<std::string> texts;
     for (auto& effect : machine_->Step(std::move(event), now_)) {

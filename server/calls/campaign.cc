@@ -6,14 +6,13 @@
 namespace tenure::calls {
 namespace {
 
-// How long before it has to be answered a call stops waiting: the time to find out what to answer.
+// How long before its deadline a call stops waiting, to have time for finding out what to answer.
 constexpr SteadyTime::duration kGiveUpMargin = std::chrono::milliseconds(200);
 
 // Renewals of a waiting call's session per lease, and the longest pause between two of them.
 constexpr int kRenewalsPerLease = 3;
 constexpr SteadyTime::duration kRenewalPauseMax = std::chrono::seconds(5);
-// With the last of them, a waiting call reads its place: from the database, unlike what a renewal
-// does.
+// Renewals for each read of a waiting call's place: reads need the database, and renewals do not.
 constexpr int kRenewalsPerLook = 9;
 constexpr auto kRenewalPauseAfterFailure = std::chrono::milliseconds(500);
 
@@ -23,8 +22,8 @@ constexpr SteadyTime::duration kTryPauseMax = std::chrono::seconds(1);
 // Pause after a vacancy: candidates in the queue go first, and do not need this call to wake them.
 constexpr auto kTryPauseMin = std::chrono::milliseconds(5);
 
-// At most `pause` from now, and at least half of it: when others of the same pause are due as well,
-// so that however many wait, they share few transactions.
+// A time between half of `pause` and `pause` from now, which all calls with this pause share:
+// however many wait, they need few transactions.
 SteadyTime CommonTick(SteadyTime now, SteadyTime::duration pause) {
   const auto tick = pause / 2;
   return SteadyTime((now + pause).time_since_epoch() / tick * tick);
@@ -52,7 +51,7 @@ std::vector<OpenCampaign::Effect> OpenCampaign::Step(const Event& event, SteadyT
     StopWaiting(SessionEndedError(over->session));
   } else if (const auto* due = std::get_if<Due>(&event);
              due != nullptr && due->timer == TimerId::kNoAnswer) {
-    // What became of a command is then not known; it is safe to repeat. A place is kept.
+    // The outcome of the command is unknown; it is safe to repeat. A place in the queue is kept.
     FinishWith(AnswerTookTooLong());
   } else {
     OnEvent(event);
@@ -100,8 +99,8 @@ bool OpenCampaign::BeginToWait() {
 }
 
 void OpenCampaign::OnCancelled() {
-  // A command that is being applied is withdrawn when it is answered. A caller whose deadline
-  // passes while its place is being read has not given it up.
+  // A command on its way is withdrawn when it is answered. A caller whose deadline passes while its
+  // place is being read keeps the place.
   cancelled_ = state_ == State::kSubmitted;
   if (state_ == State::kWaiting) Withdraw();
   Finish(HangUp{});
@@ -206,7 +205,7 @@ void WaitingCampaign::On(const PlaceRead& read) {
 }
 
 bool WaitingCampaign::FinishIfElected() {
-  // An election from before the candidacy is an old one, told late.
+  // An election from before the candidacy is an old event that arrived late.
   const bool elected = latest_election_ && latest_election_->term > term_when_standing_;
   if (elected) {
     FinishElected(Leadership{campaign_.election, latest_election_->term, latest_election_->leader},
@@ -288,7 +287,7 @@ void CampaignSet::Try() {
 void CampaignSet::PlanTry(SteadyTime::duration pause) {
   SteadyTime when = now_ + pause;
   if (give_up_at_) when = std::min(when, *give_up_at_);
-  if (next_try_at_ && *next_try_at_ <= when) return;  // one vacancy after the other puts off none
+  if (next_try_at_ && *next_try_at_ <= when) return;  // a series of vacancies must not delay a try
   next_try_at_ = when;
   Emit(SetTimer{TimerId::kRetry, when});
 }

@@ -1,11 +1,11 @@
 // What an open Campaign call does: `WaitingCampaign` for one election, in whose queue it waits, and
 // `CampaignSet` for several, whose seats it tries to take all at once.
 //
-// Waiting ends by whatever comes first: a grant, the session's end, the caller's patience, a
-// cancellation, or the shutdown of this replica. A caller that cancels gives up its place in the
-// queue, but not a seat; one whose patience is over keeps its place.
+// Waiting ends with whichever comes first: a grant, the session's end, the end of the caller's
+// patience, a cancellation, or the shutdown of this replica. A caller that cancels gives up its
+// place in the queue, but not a seat; one whose patience ends keeps its place.
 //
-// Both are of one thread at a time.
+// Neither is thread-safe.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct CampaignPatience {
   std::optional<Duration> wait;         // nothing: until the deadline
 };
 
-// What both calls share.
+// The common part of both calls.
 class OpenCampaign {
  public:
   using Event = std::variant<Begun, Answered, Renewed, PlaceRead, Changed, SessionOver,
@@ -52,7 +52,7 @@ class OpenCampaign {
   [[nodiscard]] bool finished() const { return state_ == State::kFinished; }
 
  protected:
-  // Submitted: a command is on its way. Reading: where the session stands, for the answer.
+  // Submitted: a command is on its way. Reading: the place of the session is being read, to answer.
   enum class State { kSubmitted, kWaiting, kReading, kFinished };
 
   OpenCampaign(CampaignPatience patience, const char* when_draining)
@@ -66,7 +66,7 @@ class OpenCampaign {
   [[nodiscard]] virtual Command command() const = 0;
   // The command was applied. The state is kSubmitted.
   virtual void OnAnswer(Answer answer) = 0;
-  // While it is not finished: what concerns only one of the two.
+  // An event that only one of the two handles. REQUIRES: not finished.
   virtual void OnEvent(const Event& event) = 0;
   // Leaves the queue, if it has a place there.
   virtual void Withdraw() {}
@@ -76,9 +76,9 @@ class OpenCampaign {
     effects_.emplace_back(std::move(effect));
   }
   void SubmitCommand();
-  // Starts the time within which the store must answer.
+  // Limits the time for the store to answer.
   void LimitAnswerTime();
-  // Waits from now on, unless that is over before it begins. False if it is finished.
+  // Starts to wait, unless something has already ended the wait. False if it is finished.
   [[nodiscard]] bool BeginToWait();
   [[nodiscard]] bool PatienceIsOver() const { return give_up_at_ && *give_up_at_ <= now_; }
   void FinishElected(CampaignOutcome outcome, bool waited);
@@ -101,11 +101,11 @@ class OpenCampaign {
   const CampaignPatience patience_;
   SteadyTime begun_at_;
   bool cancelled_ = false;             // while a command was on its way
-  std::optional<Error> stop_waiting_;  // once it would wait
+  std::optional<Error> stop_waiting_;  // why it must not start to wait
   std::vector<Effect> effects_;
 };
 
-// Every third of the lease it renews its session. Events are hints that make it fast: after some
+// Renews its session every third of the lease. Events are hints that make it fast: after some
 // renewals it also reads its place, which alone would be enough.
 class WaitingCampaign final : public OpenCampaign {
  public:
@@ -114,7 +114,7 @@ class WaitingCampaign final : public OpenCampaign {
         campaign_(std::move(campaign)),
         place_{campaign_.election, campaign_.session} {}
 
-  // What is to be watched for it.
+  // What to watch for it.
   [[nodiscard]] std::vector<engine::Watch> Watches() const {
     return {engine::WatchSession{campaign_.session}};
   }
@@ -132,10 +132,10 @@ class WaitingCampaign final : public OpenCampaign {
   void On(const Due& due);
 
   bool FinishIfElected();
-  // Whether it does not wait any longer. If it was not elected, a renewal tells why.
+  // Whether it no longer waits. If it was not elected, a renewal finds out why.
   bool HasLeft(const engine::Place& place);
   void AnswerStanding();
-  // Renews, and then looks at its place.
+  // Renews, and then reads its place.
   void LookAtOnce();
   void EmitRenewal();
   void PlanRenewal();
@@ -148,7 +148,7 @@ class WaitingCampaign final : public OpenCampaign {
   int renewals_until_look_ = 0;
 };
 
-// Tries again and again; nobody queues for a set. A vacancy makes it sooner.
+// Tries again periodically, since nobody queues for a set. A vacancy brings the next try forward.
 class CampaignSet final : public OpenCampaign {
  public:
   CampaignSet(CampaignForAll campaign, CampaignPatience patience)

@@ -48,7 +48,7 @@ SessionOver AEnded() {
 constexpr auto kDraining = "error: this replica is shutting down; the place in the queue is kept";
 constexpr auto kNoAnswer = "error: the database did not answer in time";
 
-// The session of `a` stands in `orders`, with a lease of 9 s, by call 7.
+// Session a campaigns in `orders`, with a lease of 9 s, by call 7.
 class WaitingCampaignTest : public ::testing::Test {
  protected:
   using Texts = std::vector<std::string>;
@@ -91,7 +91,7 @@ TEST_F(WaitingCampaignTest, BeginsWithItsCommand) {
   EXPECT_THAT(Begin(), ElementsAre("no answer in 10000 ms", "submit"));
 }
 
-TEST_F(WaitingCampaignTest, WhoIsElectedAtOnceHasNotWaited) {
+TEST_F(WaitingCampaignTest, AnElectionAtOnceCountsNoWait) {
   Begin();
 
   EXPECT_THAT(call_.Step(Answered{CampaignAnswer{SessionA(), LedBy("a", 5), true}}),
@@ -99,17 +99,17 @@ TEST_F(WaitingCampaignTest, WhoIsElectedAtOnceHasNotWaited) {
   EXPECT_TRUE(call_.finished());
 }
 
-TEST_F(WaitingCampaignTest, WhoStandsRenewsEveryThirdOfItsLease) {
+TEST_F(WaitingCampaignTest, AWaitingCallRenewsEveryThirdOfItsLease) {
   Begin();
   EXPECT_THAT(Stand(9s), ElementsAre("stop no answer", "renewal in 3000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, AndAtLeastEveryFiveSeconds) {
+TEST_F(WaitingCampaignTest, AWaitingCallRenewsAtLeastEveryFiveSeconds) {
   Begin();
   EXPECT_THAT(Stand(60s), ElementsAre("stop no answer", "renewal in 5000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, ThoseWhoseLeasesAreEqualRenewTogether) {
+TEST_F(WaitingCampaignTest, CallsWithEqualLeasesRenewTogether) {
   call_.Advance(100ms);
   Begin();
   EXPECT_THAT(Stand(9s), ElementsAre("stop no answer", "renewal in 2900 ms"));
@@ -130,7 +130,7 @@ TEST_F(WaitingCampaignTest, NoAnswerInTimeIsAnError) {
   EXPECT_TRUE(call_.finished());
 }
 
-TEST_F(WaitingCampaignTest, AnAnswerAfterTheEndIsOfNoConcern) {
+TEST_F(WaitingCampaignTest, AnAnswerAfterTheEndIsIgnored) {
   Begin();
   Due(TimerId::kNoAnswer);
 
@@ -146,14 +146,14 @@ TEST_F(WaitingCampaignTest, AnElectionEndsTheWait) {
   EXPECT_THAT(call_.Step(ElectedIn("a", 5)), ElementsAre("waited 2000 ms", "elected in term 5"));
 }
 
-TEST_F(WaitingCampaignTest, AnElectionThatComesBeforeTheAnswerIsKept) {
+TEST_F(WaitingCampaignTest, AnElectionBeforeTheAnswerIsKept) {
   Begin();
   EXPECT_THAT(call_.Step(ElectedIn("a", 5)), IsEmpty());
 
   EXPECT_THAT(Stand(), ElementsAre("stop no answer", "waited 0 ms", "elected in term 5"));
 }
 
-TEST_F(WaitingCampaignTest, AnElectionFromBeforeTheCandidacyIsNone) {
+TEST_F(WaitingCampaignTest, AnElectionFromBeforeTheCandidacyIsIgnored) {
   Begin();
   call_.Step(ElectedIn("a", 4));
 
@@ -161,7 +161,7 @@ TEST_F(WaitingCampaignTest, AnElectionFromBeforeTheCandidacyIsNone) {
   EXPECT_THAT(call_.Step(ElectedIn("a", 4)), IsEmpty());
 }
 
-TEST_F(WaitingCampaignTest, WhatHappensToOthersIsNone) {
+TEST_F(WaitingCampaignTest, EventsOfOthersAreIgnored) {
   Wait();
 
   EXPECT_THAT(call_.Step(ElectedIn("b", 5)), IsEmpty());
@@ -169,7 +169,7 @@ TEST_F(WaitingCampaignTest, WhatHappensToOthersIsNone) {
   EXPECT_THAT(call_.Step(ChangeOf("orders", 5, EventType::kVacated, "a", 5)), IsEmpty());
 }
 
-// --- Renewals, and looks at its place ---
+// --- Renewals, and reads of its place ---
 
 TEST_F(WaitingCampaignTest, ARenewalIsFollowedByTheNextOne) {
   Wait();
@@ -178,7 +178,7 @@ TEST_F(WaitingCampaignTest, ARenewalIsFollowedByTheNextOne) {
   EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("renewal in 3000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, TheNinthRenewalIsFollowedByALookAtItsPlace) {
+TEST_F(WaitingCampaignTest, TheNinthRenewalIsFollowedByAReadOfItsPlace) {
   Wait();
   for (int looks = 0; looks < 2; ++looks) {
     for (int i = 1; i < 9; ++i) {
@@ -195,14 +195,14 @@ TEST_F(WaitingCampaignTest, ARenewalThatAnswersAShorterLeaseIsFollowedSooner) {
   EXPECT_THAT(call_.Step(Renewed{0, SessionA(3s)}), ElementsAre("renewal in 1000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, ARenewalThatFailsIsTriedAgainAndFollowedByALook) {
+TEST_F(WaitingCampaignTest, AFailedRenewalIsTriedAgainAndFollowedByARead) {
   Wait();
 
   EXPECT_THAT(call_.Step(Renewed{0, Unavailable()}), ElementsAre("renewal in 500 ms"));
   EXPECT_THAT(call_.Step(Renewed{0, SessionA()}), ElementsAre("read place"));
 }
 
-TEST_F(WaitingCampaignTest, ALookThatFailsIsTakenAgain) {
+TEST_F(WaitingCampaignTest, AFailedReadIsTriedAgain) {
   Wait();
 
   EXPECT_THAT(call_.Step(PlaceRead{false, Unavailable()}), ElementsAre("renewal in 3000 ms"));
@@ -215,32 +215,32 @@ TEST_F(WaitingCampaignTest, TheEndOfItsSessionIsFoundByARenewal) {
               ElementsAre("error: ended"));
 }
 
-TEST_F(WaitingCampaignTest, ASeatThatNobodyToldOfIsFoundByALook) {
+TEST_F(WaitingCampaignTest, ASeatWithoutAnEventIsFoundByARead) {
   Wait();
   EXPECT_THAT(Read(false, LedBy("a", 5), false), ElementsAre("waited 0 ms", "elected in term 5"));
 }
 
-TEST_F(WaitingCampaignTest, APlaceThatWasTakenAwayIsFoundByALook) {
+TEST_F(WaitingCampaignTest, ALostPlaceIsFoundByARead) {
   Wait();
   EXPECT_THAT(Read(false, LedBy("b", 4), false), ElementsAre("renew a"));
   EXPECT_THAT(call_.Step(Renewed{0, SessionA()}),
               ElementsAre("error: the session has left election 'orders'"));
 }
 
-TEST_F(WaitingCampaignTest, APlaceThatWasLostWithTheSessionIsTold) {
+TEST_F(WaitingCampaignTest, APlaceLostWithItsSessionIsReported) {
   Wait();
   Read(false, LedBy("b", 4), false);
   EXPECT_THAT(call_.Step(Renewed{0, Fail(Reason::kSessionEnded, "ended")}),
               ElementsAre("error: ended"));
 }
 
-TEST_F(WaitingCampaignTest, WhyAPlaceWasLostIsUnknownIfTheRenewalFails) {
+TEST_F(WaitingCampaignTest, AFailedRenewalLeavesTheReasonForALostPlaceUnknown) {
   Wait();
   Read(false, LedBy("b", 4), false);
   EXPECT_THAT(call_.Step(Renewed{0, Unavailable()}), ElementsAre("error: the database is away"));
 }
 
-TEST_F(WaitingCampaignTest, AnotherDatabaseIsLookedAtAtOnce) {
+TEST_F(WaitingCampaignTest, AfterAResetThePlaceIsReadAtOnce) {
   Begin();
   EXPECT_THAT(call_.Step(HistoryReset{}), IsEmpty());
   Stand();
@@ -251,7 +251,7 @@ TEST_F(WaitingCampaignTest, AnotherDatabaseIsLookedAtAtOnce) {
 
 // --- Patience ---
 
-TEST_F(WaitingCampaignTest, WhoDoesNotWaitIsToldItsPlace) {
+TEST_F(WaitingCampaignTest, ACallThatDoesNotWaitGetsItsPlace) {
   Limit(0s);
   Begin();
 
@@ -259,13 +259,13 @@ TEST_F(WaitingCampaignTest, WhoDoesNotWaitIsToldItsPlace) {
   EXPECT_THAT(Read(true, LedBy("b", 4), true), ElementsAre("standing at 2 behind b"));
 }
 
-TEST_F(WaitingCampaignTest, ALeaderWhoseLeaseIsOverIsNone) {
+TEST_F(WaitingCampaignTest, ALeaderWhoseSessionHasEndedIsNotShown) {
   Limit(0s);
   Wait();
   EXPECT_THAT(Read(true, LedBy("b", 4), true, false), ElementsAre("standing at 2"));
 }
 
-TEST_F(WaitingCampaignTest, TheWaitHasItsTimer) {
+TEST_F(WaitingCampaignTest, ATimerEndsTheWait) {
   Limit(4s);
   Begin();
 
@@ -279,7 +279,7 @@ TEST_F(WaitingCampaignTest, TheWaitEndsBeforeTheDeadline) {
   EXPECT_THAT(Stand(), ElementsAre("stop no answer", "wait over in 3800 ms", "renewal in 3000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, AndByAQuarterIfThatIsNear) {
+TEST_F(WaitingCampaignTest, ANearDeadlineEndsTheWaitAQuarterEarlier) {
   Limit({}, 400ms);
   Begin();
   EXPECT_THAT(Stand(), ElementsAre("stop no answer", "wait over in 300 ms", "renewal in 3000 ms"));
@@ -291,7 +291,7 @@ TEST_F(WaitingCampaignTest, TheShorterPatienceCounts) {
   EXPECT_THAT(Stand(), ElementsAre("stop no answer", "wait over in 2000 ms", "renewal in 3000 ms"));
 }
 
-TEST_F(WaitingCampaignTest, AnElectionGoesBeforeAnAnswerThatItStands) {
+TEST_F(WaitingCampaignTest, AnElectionDuringTheLastReadIsTheAnswer) {
   Limit(0s);
   Wait();
 
@@ -299,7 +299,7 @@ TEST_F(WaitingCampaignTest, AnElectionGoesBeforeAnAnswerThatItStands) {
   EXPECT_THAT(Read(true, LedBy("b", 4), true), IsEmpty());
 }
 
-TEST_F(WaitingCampaignTest, ALookFromBeforeItGaveUpSaysNothing) {
+TEST_F(WaitingCampaignTest, AReadFromBeforeTheWaitEndedIsIgnored) {
   Limit(4s);
   Wait();
   Due(TimerId::kWaitOver);
@@ -325,30 +325,30 @@ TEST_F(WaitingCampaignTest, APlaceThatIsNotReadInTimeIsAnError) {
 
 // --- Cancelled ---
 
-TEST_F(WaitingCampaignTest, WhoCancelsWhileItWaitsGivesUpItsPlace) {
+TEST_F(WaitingCampaignTest, ACallCancelledWhileItWaitsGivesUpItsPlace) {
   Wait();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("take back orders call 7", "hang up"));
 }
 
-TEST_F(WaitingCampaignTest, WhoCancelsEarlierGivesUpWhatItIsAnsweredWith) {
+TEST_F(WaitingCampaignTest, ACallCancelledBeforeItsAnswerGivesUpTheResult) {
   Begin();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("hang up"));
   EXPECT_THAT(Stand(), ElementsAre("take back orders call 7"));
 }
 
-TEST_F(WaitingCampaignTest, ARefusalNeedsNotBeTakenBack) {
+TEST_F(WaitingCampaignTest, ARefusalNeedsNoWithdrawal) {
   Begin();
   call_.Step(Cancelled{});
   EXPECT_THAT(call_.Step(Answered{Unavailable()}), IsEmpty());
 }
 
-TEST_F(WaitingCampaignTest, WhoCancelsWhileItsPlaceIsReadKeepsIt) {
+TEST_F(WaitingCampaignTest, ACallCancelledWhileItsPlaceIsReadKeepsThePlace) {
   Limit(0s);
   Wait();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("hang up"));
 }
 
-TEST_F(WaitingCampaignTest, AfterTheEndNothingIsDone) {
+TEST_F(WaitingCampaignTest, NothingIsDoneAfterTheEnd) {
   Wait();
   call_.Step(ElectedIn("a", 5));
 
@@ -366,13 +366,13 @@ TEST_F(WaitingCampaignTest, AShutdownEndsTheWait) {
   EXPECT_THAT(call_.Step(Drained{}), ElementsAre(kDraining));
 }
 
-TEST_F(WaitingCampaignTest, AShutdownBeforeTheAnswerEndsTheWaitThen) {
+TEST_F(WaitingCampaignTest, AShutdownBeforeTheAnswerTakesEffectWithTheAnswer) {
   Begin();
   EXPECT_THAT(call_.Step(Drained{}), IsEmpty());
   EXPECT_THAT(Stand(), ElementsAre("stop no answer", kDraining));
 }
 
-TEST_F(WaitingCampaignTest, ButNotAnElection) {
+TEST_F(WaitingCampaignTest, AShutdownBeforeTheAnswerHidesNoElection) {
   Begin();
   call_.Step(Drained{});
   call_.Step(ElectedIn("a", 5));
@@ -426,7 +426,7 @@ TEST_F(CampaignSetTest, TriesAgainEveryThirdOfItsLease) {
   EXPECT_THAT(Block(1500ms), ElementsAre("stop no answer", "retry in 500 ms"));
 }
 
-TEST_F(CampaignSetTest, AndAtLeastEverySecond) {
+TEST_F(CampaignSetTest, TriesAgainAtLeastEverySecond) {
   Begin();
   EXPECT_THAT(Block(), ElementsAre("stop no answer", "retry in 1000 ms"));
   call_.Advance(1s);
@@ -451,7 +451,7 @@ TEST_F(CampaignSetTest, TriesAgainSoonAfterAVacancy) {
   EXPECT_THAT(Vacate(), ElementsAre("retry in 5 ms"));
 }
 
-TEST_F(CampaignSetTest, OneVacancyAfterTheOtherPutsOffNone) {
+TEST_F(CampaignSetTest, ASeriesOfVacanciesDoesNotDelayATry) {
   Begin();
   Block();
   Vacate();
@@ -482,13 +482,13 @@ TEST_F(CampaignSetTest, AnElectionIsNoVacancy) {
   EXPECT_THAT(call_.Step(ElectedIn("b", 5)), IsEmpty());
 }
 
-TEST_F(CampaignSetTest, WhoDoesNotWaitIsToldWhatIsInItsWay) {
+TEST_F(CampaignSetTest, ACallThatDoesNotWaitLearnsWhatBlocksIt) {
   Limit(0s);
   Begin();
   EXPECT_THAT(Block(), ElementsAre("stop no answer", "blocked in orders"));
 }
 
-TEST_F(CampaignSetTest, TheLastTryIsWhenTheWaitIsOver) {
+TEST_F(CampaignSetTest, TheLastTryIsAtTheEndOfTheWait) {
   Limit(300ms);
   Begin();
   EXPECT_THAT(Block(), ElementsAre("stop no answer", "retry in 300 ms"));
@@ -503,13 +503,13 @@ TEST_F(CampaignSetTest, NoAnswerInTimeIsAnError) {
   EXPECT_THAT(Due(TimerId::kNoAnswer), ElementsAre(kNoAnswer));
 }
 
-TEST_F(CampaignSetTest, WhoCancelsDuringATryKeepsWhatItGrants) {
+TEST_F(CampaignSetTest, ACallCancelledDuringATryKeepsItsGrants) {
   Begin();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("hang up"));
   EXPECT_THAT(Elect(), IsEmpty());
 }
 
-TEST_F(CampaignSetTest, WhoCancelsBetweenTriesHoldsNothing) {
+TEST_F(CampaignSetTest, ACallCancelledBetweenTriesHoldsNothing) {
   Begin();
   Block();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("hang up"));
@@ -522,7 +522,7 @@ TEST_F(CampaignSetTest, AShutdownEndsTheWait) {
               ElementsAre("error: this replica is shutting down; no seat was taken"));
 }
 
-TEST_F(CampaignSetTest, AShutdownDuringATryLeavesWhatItGrants) {
+TEST_F(CampaignSetTest, AShutdownDuringATryKeepsItsGrants) {
   Begin();
   EXPECT_THAT(call_.Step(Drained{}), IsEmpty());
   EXPECT_THAT(Elect(), ElementsAre("stop no answer", "elected in all 2"));

@@ -10,7 +10,7 @@ namespace {
 // A client that reads slower than this loses its stream.
 constexpr size_t kUnsentMax = 10'000;
 constexpr size_t kUnsentBytesMax = 4 << 20;
-// Of the seats in one message, apart from the last page of them. Clients take 4 MB.
+// Size of the seats in one message, without the last page of them. Clients accept 4 MB.
 constexpr size_t kSeatBytesMax = 1 << 20;
 constexpr size_t kSessionsMax = 100'000;
 
@@ -54,8 +54,8 @@ void KeepAlive::On(Received& received) {
   error_.reset();
   WatchSessions watch;
   const auto& wanted = received.request->sessions;
-  // What is over, or was never there, takes no room: clients make many sessions on one stream.
-  // Those that are asked for again are as if for the first time.
+  // Sessions that have ended, or never existed, take no room: clients open many sessions on one
+  // stream. If one is asked for again, it counts as new.
   for (const SessionId& id : std::set<SessionId>(wanted.begin(), wanted.end())) {
     const bool added = watched_.emplace(id, false).second;
     if (added) watch.add.push_back(id);
@@ -78,7 +78,7 @@ void KeepAlive::On(Received& received) {
   Emit(std::move(watch));
 }
 
-// Watched before it is read, so that nothing falls between.
+// Watches before it reads, so that no change is missed in between.
 void KeepAlive::On(const Watched&) { RenewAll(); }
 
 void KeepAlive::RenewAll() {
@@ -104,7 +104,7 @@ void KeepAlive::ReadMoreSeats() {
   Emit(ReadSeats{unlisted_});
 }
 
-// What has been heard of the others is forgotten.
+// Notices about sessions that the caller may not use are dropped.
 void KeepAlive::FindOwn() {
   for (const SessionRenewal& session : renewal_.sessions) {
     watched_.at(session.id) =
@@ -140,7 +140,7 @@ void KeepAlive::List(std::vector<Leadership> seats) {
   }
 }
 
-// The next part is of the sessions that are not listed to their ends.
+// The next part is for the sessions whose seats are not all listed.
 void KeepAlive::AnswerInPart() {
   Renewal next{renewal_.sequence, {}};
   for (const SessionRenewal& session : renewal_.sessions) {
@@ -170,7 +170,7 @@ void KeepAlive::On(const SessionOver& over) {
   Tell(over.session.id, over);
 }
 
-// The seats that the client knows of may be others' by now: a new stream lists them again.
+// The seats that the client knows may have other leaders by now: a new stream lists them again.
 void KeepAlive::On(const HistoryReset&) {
   FinishWith({Reason::kStoreUnavailable, "the database was replaced or restored"});
 }

@@ -1,11 +1,11 @@
 // What an open KeepAlive stream does: renews sessions on request, and reports at once what happens
 // to them and their seats.
 //
-// One request at a time is answered. The next one is read when the answer is on its way, so that a
-// client which does not read holds one answer that is being sent, one that waits, and notices up to
-// a bound. An answer with many seats comes in parts, each of which fits into a message; the seats
-// of the next part are read when the one before is on its way. About a session that its caller may
-// not use it reports nothing: notices wait until the first renewal has shown whose it is.
+// Answers one request at a time. The next one is read when the answer is on its way, so a client
+// that does not read holds one answer that is being sent, one that waits, and a bounded number of
+// notices. An answer with many seats comes in parts that each fit into a message; the seats of a
+// part are read when the one before is on its way. Reports nothing about a session that the caller
+// may not use: notices wait until the first renewal has shown whose it is.
 #pragma once
 
 #include <map>
@@ -28,16 +28,16 @@ struct RenewalRequest {
 struct SessionRenewal {
   SessionId id;
   Result<Session> session;  // errors: kSessionEnded, kSessionNotFound
-  // Those it holds, if the stream names it for the first time.
+  // The seats it holds, if this is its first renewal on the stream.
   std::vector<Leadership> seats = {};
 };
 struct Renewal {
   uint64_t sequence;
-  // As they were asked for. In a part that follows another: those whose seats it has.
+  // In the order of the request. In a later part: only the sessions whose seats it has.
   std::vector<SessionRenewal> sessions;
   bool more = false;  // another part follows
 };
-// Of a seat: ELECTED, VACATED or HANDOVER_ASKED.
+// About a seat: ELECTED, VACATED or HANDOVER_ASKED.
 using SeatNotice = std::shared_ptr<const Event>;
 using KeepAliveMessage = std::variant<Renewal, SeatNotice, SessionOver>;
 
@@ -46,7 +46,7 @@ struct Received {
   Result<RenewalRequest> request;
 };
 
-// Of one thread at a time.
+// Not thread-safe.
 class KeepAlive {
  public:
   using Event = std::variant<Begun, Received, ReadsDone, Watched, Renewed, SeatsRead, Changed,
@@ -82,14 +82,14 @@ class KeepAlive {
   void AnswerInPart();
   void Answer();
   void Tell(const SessionId& session, KeepAliveMessage message);
-  // Otherwise it is finished.
+  // Whether one more message fits. If not, ends the stream.
   [[nodiscard]] bool HasRoom();
   void Say(KeepAliveMessage message);
   void WriteNext();
   void FinishIfAllIsSaid();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
-  // Nothing comes after the last word.
+  // Nothing is emitted after the end.
   template <typename T>
   void Emit(T effect) {
     if (!finished_) effects_.emplace_back(std::move(effect));
@@ -101,14 +101,14 @@ class KeepAlive {
   Outbox<KeepAliveMessage> outbox_;
   size_t unsent_bytes_ = 0;            // of the notices in it
   std::map<SessionId, bool> watched_;  // true: a renewal has shown that the caller may use it
-  std::set<SessionId> gone_;           // of those that are watched: for nothing any more
-  // Of sessions whose first renewal is not answered yet.
+  std::set<SessionId> gone_;           // watched sessions that ended or never existed
+  // Notices about sessions whose first renewal is not answered yet.
   std::vector<std::pair<SessionId, KeepAliveMessage>> early_;
 
-  // The answer to the request that was read last, while it is put together.
+  // The answer to the latest request, while it is put together.
   Renewal renewal_;
   SeatPage unlisted_;      // the seats that are still to be listed
-  size_t seat_bytes_ = 0;  // of those that it has
+  size_t seat_bytes_ = 0;  // of the seats in it
   size_t unanswered_ = 0;  // sessions that are not renewed yet
   std::optional<Error> error_;
 

@@ -94,14 +94,14 @@ TEST_F(KeepAliveTest, TheFirstAnswerHasTheSeats) {
               ElementsAre("write renewal 1: a jobs orders", "read request"));
 }
 
-TEST_F(KeepAliveTest, TheNextHasNot) {
+TEST_F(KeepAliveTest, TheNextAnswerHasNoSeats) {
   RenewA();
 
   EXPECT_THAT(Ask({"a"}), ElementsAre("renew a"));
   EXPECT_THAT(Renew(), ElementsAre("write renewal 2: a", "read request"));
 }
 
-TEST_F(KeepAliveTest, NothingIsAnsweredBeforeAllIsRenewed) {
+TEST_F(KeepAliveTest, NothingIsAnsweredBeforeAllSessionsAreRenewed) {
   Ask({"a", "b"});
   EXPECT_THAT(Watch(), ElementsAre("renew a", "renew b"));
 
@@ -109,7 +109,7 @@ TEST_F(KeepAliveTest, NothingIsAnsweredBeforeAllIsRenewed) {
   EXPECT_THAT(Renew(0), ElementsAre("read seats of a b"));
 }
 
-TEST_F(KeepAliveTest, ASessionThatIsOverIsToldOf) {
+TEST_F(KeepAliveTest, AnEndedSessionIsReported) {
   Ask({"a", "b"});
   Watch();
   Renew(0);
@@ -117,7 +117,7 @@ TEST_F(KeepAliveTest, ASessionThatIsOverIsToldOf) {
   EXPECT_THAT(Seats({"jobs"}), ElementsAre("write renewal 1: a jobs b over", "read request"));
 }
 
-TEST_F(KeepAliveTest, ASessionThatIsOverIsWatchedNoMore) {
+TEST_F(KeepAliveTest, AnEndedSessionIsNoLongerWatched) {
   RenewA();
   Ask({"a", "b"});
   Watch();
@@ -129,7 +129,7 @@ TEST_F(KeepAliveTest, ASessionThatIsOverIsWatchedNoMore) {
   EXPECT_THAT(Ask({"a"}), ElementsAre("watch -b"));
 }
 
-TEST_F(KeepAliveTest, ASessionThatHasEndedAndIsAskedForAgainIsAsNew) {
+TEST_F(KeepAliveTest, AnEndedSessionThatIsAskedForAgainCountsAsNew) {
   RenewA();
   Session ended;
   ended.id = Id("a");
@@ -140,8 +140,8 @@ TEST_F(KeepAliveTest, ASessionThatHasEndedAndIsAskedForAgainIsAsNew) {
   EXPECT_THAT(Renew(), ElementsAre("read seats of a"));
 }
 
-// Whoever closes a session that has ended already is told so once more.
-TEST_F(KeepAliveTest, ASessionWhoseEndIsToldTwiceStaysWatchedWhenItIsAskedForAgain) {
+// Closing a session that has already ended reports its end again.
+TEST_F(KeepAliveTest, ASessionWhoseEndIsReportedTwiceStaysWatchedWhenItIsAskedForAgain) {
   RenewA();
   Session ended;
   ended.id = Id("a");
@@ -158,7 +158,7 @@ TEST_F(KeepAliveTest, ASessionWhoseEndIsToldTwiceStaysWatchedWhenItIsAskedForAga
   EXPECT_THAT(Ask({"a"}), ElementsAre("watch +a"));
 }
 
-TEST_F(KeepAliveTest, ARenewalThatFailsEndsTheStreamWhenAllAreAnswered) {
+TEST_F(KeepAliveTest, AFailedRenewalEndsTheStreamWhenAllAreAnswered) {
   Ask({"a", "b"});
   Watch();
   EXPECT_THAT(stream_.Step(Renewed{0, Unavailable()}), IsEmpty());
@@ -178,7 +178,7 @@ TEST_F(KeepAliveTest, AMalformedRequestEndsTheStream) {
               ElementsAre("error: bad"));
 }
 
-TEST_F(KeepAliveTest, WhatHappensToSeatsIsToldAtOnce) {
+TEST_F(KeepAliveTest, ChangesOfSeatsAreReportedAtOnce) {
   RenewA();
 
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1)),
@@ -191,7 +191,7 @@ TEST_F(KeepAliveTest, WhatHappensToSeatsIsToldAtOnce) {
               ElementsAre("write jobs 3 VACATED"));
 }
 
-TEST_F(KeepAliveTest, WhatHappensDuringTheFirstRenewalIsToldWhenItHasShownWhoseTheSessionIs) {
+TEST_F(KeepAliveTest, ChangesDuringTheFirstRenewalAreReportedOnceTheOwnerIsKnown) {
   Ask({"a"});
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1)), IsEmpty());
   Watch();
@@ -203,7 +203,7 @@ TEST_F(KeepAliveTest, WhatHappensDuringTheFirstRenewalIsToldWhenItHasShownWhoseT
   EXPECT_THAT(Sent(), ElementsAre("write over a"));
 }
 
-TEST_F(KeepAliveTest, OfASessionThatIsNotItsOwnNothingIsTold) {
+TEST_F(KeepAliveTest, NothingIsReportedAboutSomebodyElsesSession) {
   Ask({"a"});
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
   Watch();
@@ -217,7 +217,7 @@ TEST_F(KeepAliveTest, OfASessionThatIsNotItsOwnNothingIsTold) {
   EXPECT_THAT(stream_.Step(SessionOver{ended}), IsEmpty());
 }
 
-TEST_F(KeepAliveTest, OfASessionThatHasEndedItIsTold) {
+TEST_F(KeepAliveTest, ChangesOfAnEndedSessionAreReported) {
   Ask({"a"});
   Watch();
   stream_.Step(Renewed{0, Fail(Reason::kSessionEnded, "over")});
@@ -228,7 +228,7 @@ TEST_F(KeepAliveTest, OfASessionThatHasEndedItIsTold) {
               ElementsAre("write jobs 2 VACATED"));
 }
 
-TEST_F(KeepAliveTest, TooMuchThatHappensDuringTheFirstRenewalEndsTheStream) {
+TEST_F(KeepAliveTest, TooManyChangesDuringTheFirstRenewalEndTheStream) {
   Ask({"a"});
   Watch();
   for (uint64_t i = 0; i < 10'000; ++i) {
@@ -239,7 +239,7 @@ TEST_F(KeepAliveTest, TooMuchThatHappensDuringTheFirstRenewalEndsTheStream) {
               ElementsAre("error: the client reads too slowly"));
 }
 
-TEST_F(KeepAliveTest, WhatWasHeardDuringTheFirstRenewalIsHeldOnce) {
+TEST_F(KeepAliveTest, ChangesDuringTheFirstRenewalAreHeldOnce) {
   Ask({"a"});
   Watch();
   for (int i = 0; i < 600; ++i) EXPECT_THAT(stream_.Step(LargeChange()), IsEmpty());
@@ -249,13 +249,13 @@ TEST_F(KeepAliveTest, WhatWasHeardDuringTheFirstRenewalIsHeldOnce) {
   EXPECT_FALSE(stream_.finished());
 }
 
-TEST_F(KeepAliveTest, ItsOwnValueIsNoNews) {
+TEST_F(KeepAliveTest, AProclamationIsNotReported) {
   RenewA();
 
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kProclaimed, "a", 1)), IsEmpty());
 }
 
-TEST_F(KeepAliveTest, ManySmallSeatsAreReadInPagesAndToldInOneAnswer) {
+TEST_F(KeepAliveTest, ManySmallSeatsAreReadInPagesAndListedInOneAnswer) {
   Ask({"a"});
   Watch();
   Renew();
@@ -279,7 +279,7 @@ TEST_F(KeepAliveTest, MoreSeatsThanFitIntoAMessageComeInParts) {
   EXPECT_THAT(Sent(), ElementsAre(StartsWith("write renewal 1: a b f100"), "read request"));
 }
 
-TEST_F(KeepAliveTest, SessionsWhoseSeatsAreAllToldAreNotInTheNextPart) {
+TEST_F(KeepAliveTest, SessionsWhoseSeatsAreAllListedAreNotInTheNextPart) {
   Ask({"a", "b"});
   Watch();
   Renew(0);
@@ -292,7 +292,7 @@ TEST_F(KeepAliveTest, SessionsWhoseSeatsAreAllToldAreNotInTheNextPart) {
   EXPECT_THAT(Sent(), ElementsAre("write renewal 1: b", "read request"));
 }
 
-// So whoever does not read holds two answers, and no third request is read.
+// So a client that does not read holds two answers, and its third request is not read.
 TEST_F(KeepAliveTest, TheNextRequestIsReadWhenTheAnswerIsOnItsWay) {
   RenewA();
   Ask({"a"});
@@ -350,11 +350,11 @@ TEST_F(KeepAliveTest, TheEndComesAfterTheLastMessage) {
   EXPECT_THAT(Sent(), ElementsAre("end"));
 }
 
-TEST_F(KeepAliveTest, TheEndComesAtOnceIfAllIsSaid) {
+TEST_F(KeepAliveTest, TheEndComesAtOnceIfNothingIsUnsent) {
   EXPECT_THAT(stream_.Step(ReadsDone{}), ElementsAre("end"));
 }
 
-TEST_F(KeepAliveTest, AClientThatIsGoneIsToldNothing) {
+TEST_F(KeepAliveTest, NothingIsSentToAClientThatIsGone) {
   RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
   EXPECT_THAT(stream_.Step(Written{false}), ElementsAre("hang up"));
@@ -371,7 +371,7 @@ TEST_F(KeepAliveTest, AShutdownEndsTheStream) {
               ElementsAre("error: this replica is shutting down; the sessions stay alive"));
 }
 
-TEST_F(KeepAliveTest, AnotherDatabaseEndsTheStream) {
+TEST_F(KeepAliveTest, AReplacedDatabaseEndsTheStream) {
   EXPECT_THAT(stream_.Step(HistoryReset{}),
               ElementsAre("error: the database was replaced or restored"));
 }

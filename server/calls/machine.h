@@ -1,8 +1,8 @@
-// The words between open calls and those who run them.
+// The events and effects of open calls.
 //
-// An open call is a machine: `Step(event, now)` takes what happens, and answers with what is to be
-// done. It is pure: no I/O, no clock, no threads, no gRPC. `Call` (call.h) runs it on the
-// engine; the tests and the simulation run the same machines.
+// An open call is a machine: `Step(event, now)` takes an event, and returns the effects to carry
+// out. It is pure: no I/O, no clock, no threads, no gRPC. `Call` (call.h) runs it on the engine;
+// the tests and the simulation run the same machines.
 #pragma once
 
 #include <algorithm>
@@ -23,45 +23,45 @@ namespace tenure::calls {
 
 using engine::SteadyTime;
 
-// What the engine and the hub have to say. Each machine hears those that concern it.
+// Events from the engine and the hub. Each machine gets those that concern it.
 
-// First of all.
+// The first event.
 struct Begun {};
-// To a Submit.
+// Answers a Submit.
 struct Answered {
   Result<Answer> answer;
 };
-// To a Renew.
+// Answers a Renew.
 struct Renewed {
   size_t index;
   Result<Session> session;
 };
-// To a ReadPlace.
+// Answers a ReadPlace.
 struct PlaceRead {
   bool with_position;
   Result<engine::Place> place;
 };
-// To ReadSeats.
+// Answers ReadSeats.
 struct SeatsRead {
   Result<std::vector<Leadership>> seats;
 };
-// To ReadNames.
+// Answers ReadNames.
 struct NamesRead {
   Result<std::vector<ElectionName>> names;
 };
-// To ReadElection.
+// Answers ReadElection.
 struct ElectionRead {
   ElectionName name;
   Result<std::optional<Election>> election;
 };
-// To ReadEvents.
+// Answers ReadEvents.
 struct EventsRead {
   ElectionName name;
   Result<std::vector<Event>> events;
 };
-// The sessions are watched.
+// Answers WatchSessions: the sessions are watched.
 struct Watched {};
-// A change that is watched for was committed.
+// A watched change was committed.
 struct Changed {
   std::shared_ptr<const Event> event;
 };
@@ -73,10 +73,10 @@ struct HistoryReset {};
 // This replica is shutting down.
 struct Drained {};
 
-// What the caller does.
+// Events from the caller.
 
 struct Cancelled {};
-// What was written last has been sent, or never will be.
+// The last message written has been sent, or never will be.
 struct Written {
   bool ok;
 };
@@ -89,10 +89,10 @@ struct Due {
   TimerId timer;
 };
 
-// What is to be done, in this order. Several of a kind may be under way, if their events tell them
-// apart.
+// Effects, to be carried out in this order. Several of a kind may be under way, if their events
+// tell them apart.
 
-// Not applied any more once the machine has finished.
+// Dropped if the machine finishes before it is applied.
 struct Submit {
   Command command;
 };
@@ -112,7 +112,7 @@ struct ReadPlace {
 struct ReadSeats {
   SeatPage page;
 };
-// A page: fewer than `limit` are the last.
+// A page. The last one has fewer than `limit`.
 struct ReadNames {
   std::string prefix;
   std::string after;
@@ -126,12 +126,12 @@ struct ReadEvents {
   Revision from;
   size_t limit;
 };
-// Only in answer to what the caller sends.
+// Only in response to a message from the caller.
 struct WatchSessions {
   std::vector<SessionId> add;
   std::vector<SessionId> remove;
 };
-// One plan for each timer: the last.
+// A timer has one setting: the last.
 struct SetTimer {
   TimerId timer;
   SteadyTime at;
@@ -146,7 +146,7 @@ struct CountWait {
 // An observer starts over with a snapshot, because events are gone.
 struct CountResync {};
 
-// To the caller. One of the first four is the last that a machine ever says to it.
+// Messages to the caller. One of the first four is a machine's last message.
 
 // The end of a unary call.
 template <typename T>

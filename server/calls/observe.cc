@@ -8,7 +8,7 @@
 namespace tenure::calls {
 namespace {
 
-// Whatever number the first event has: a new election may begin after any.
+// Stands for the first event, whatever its number: a new election may begin after any.
 constexpr Revision kFirst{1};
 
 size_t BytesOf(const std::optional<Leader>& leader) {
@@ -89,7 +89,7 @@ void Observe::On(const NamesRead& read) {
 }
 
 void Observe::OnAllListed() {
-  // What was heard of and not listed came later.
+  // An election that was heard of but not listed is newer than the list.
   for (auto& [name, cursor] : cursors_) {
     if (!std::exchange(cursor.opened, true)) GoOn(name, cursor);
   }
@@ -103,8 +103,8 @@ void Observe::On(const Changed& changed) {
   if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
   // An election that did not exist when its prefix was listed is sent from its beginning.
   if (added && Listed()) cursor.live = cursor.opened = true;
-  // What is heard of and not sent is of an election that was purged since: of this one, nothing
-  // that came before is heard of.
+  // A first event belongs to a new election: events heard of but not sent belong to an earlier one
+  // of this name, which was purged.
   const bool purged = IsFirst(event) && cursor.heard < event.revision;
   if (purged && cursor.next <= cursor.heard) cursor.wants = Want::kResync;
   cursor.heard = std::max(cursor.heard, event.revision);
@@ -128,7 +128,7 @@ void Observe::On(const HistoryReset&) {
   }
   if (selection_.widest().empty()) return;
   if (Listed()) ++opening_;
-  list_ = 0;  // there may be others than before
+  list_ = 0;  // the elections may differ from before
   listed_to_.clear();
   list_anew_ = listing_;
   List();
@@ -222,7 +222,7 @@ void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
     return;
   }
   if (resync) Emit(CountResync{});
-  // What was heard of was purged.
+  // The events heard of were purged with their election.
   if (!is_there && cursor.heard == cursor.heard_before_read) cursor.heard = {};
   cursor.next = current.Next();
 }
@@ -285,7 +285,7 @@ bool Observe::Say(ObserveMessage message) {
     denied_ = true;
     return false;
   }
-  if (outbox_.bytes() > options_.unsent_bytes_free) denied_ = false;  // the budget had some
+  if (outbox_.bytes() > options_.unsent_bytes_free) denied_ = false;  // the budget has bytes again
   WriteNext();
   return true;
 }

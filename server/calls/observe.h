@@ -22,13 +22,13 @@
 
 namespace tenure::calls {
 
-// An election as it is, to begin with or to start over from.
+// The state of an election, to begin with or to start over from.
 struct Snapshot {
   ElectionName name;
-  std::optional<Election> election;  // nothing: nobody has ever stood there
+  std::optional<Election> election;  // nothing: nobody has ever campaigned
   bool resync;                       // events before it are gone
 };
-// Everything that was known at this time goes before it, however late it is written.
+// Comes after everything that was known at this time, however late it is written.
 struct Progress {
   SteadyTime at;
 };
@@ -36,17 +36,18 @@ using ObserveMessage = std::variant<std::shared_ptr<const Event>, Snapshot, Prog
 
 struct ObserveOptions {
   std::chrono::milliseconds progress_interval{5000};
-  // Cursors fall back to the store when so much is unsent, and go on when so little is left.
+  // Cursors fall back to the store when the maximum is unsent, and resume from there when this
+  // little is left.
   size_t unsent_max = 1'000;
   size_t unsent_to_resume = 250;
-  size_t unsent_bytes_max = 1 << 20;  // and as much as one read brings
+  size_t unsent_bytes_max = 1 << 20;  // plus the result of one read
   size_t unsent_bytes_free = kUnsentBytesFree;
   size_t events_per_read = 250;
   size_t names_per_read = 250;
-  size_t reads_max = 16;  // at a time: what they bring is added to the unsent
+  size_t reads_max = 16;  // at a time: their results add to the unsent
 };
 
-// Of one thread at a time.
+// Not thread-safe.
 class Observe {
  public:
   using Event = std::variant<Begun, NamesRead, ElectionRead, EventsRead, Changed, HistoryReset,
@@ -61,14 +62,14 @@ class Observe {
         options_(options),
         outbox_(std::move(budget), options.unsent_bytes_free) {}
 
-  // What is to be watched for it. Watched before it is read, so that nothing falls between.
+  // What to watch for it. Watch before reading, so that no change is missed in between.
   [[nodiscard]] std::vector<engine::Watch> Watches() const;
 
   [[nodiscard]] std::vector<Effect> Step(Event event, SteadyTime now);
   [[nodiscard]] bool finished() const { return finished_; }
 
  private:
-  // What a cursor needs before it can go on from `next`.
+  // What a cursor needs before it can continue from `next`.
   enum class Want {
     kNothing,
     kSnapshot,  // to open with
@@ -79,14 +80,14 @@ class Observe {
   // Live: events are sent as they come. Otherwise a read is on its way, or waits for room.
   struct Cursor {
     Revision next{1};  // to send; 1: the first, whatever its number
-    Revision heard;    // the highest that was committed, as far as is known here
+    Revision heard;    // the highest known to be committed
     Revision heard_before_read;
     Want wants = Want::kNothing;
     bool opened = false;   // it was named or listed, or is new
     bool opening = false;  // and it has not been live yet
     bool live = false;
     bool reading = false;
-    bool was_reset = false;  // the read on its way may be of the database that was
+    bool was_reset = false;  // the read on its way may show the previous database
   };
   using Cursors = std::map<ElectionName, Cursor>;
 
@@ -101,40 +102,40 @@ class Observe {
   void On(const Written& written);
   void On(const Cancelled&) { End(HangUp{}); }
 
-  // Reads the next page of the elections that a prefix selects, if there may be one: one at a time,
-  // and before the cursors, which it finds.
+  // Reads the next page of the elections that a prefix selects, if there may be one: one page at a
+  // time, and before the cursors that it finds.
   void List();
   [[nodiscard]] bool Listed() const { return list_ == selection_.widest().size(); }
-  // Whatever is selected has been found.
+  // All selected elections have been found.
   void OnAllListed();
-  // False if that is one too many.
+  // False if there are too many.
   bool OpenCursor(const ElectionName& name);
-  // All is listed, or a cursor has sent what opens it.
+  // All elections are listed, or a cursor has caught up for the first time.
   void OneOpened();
   [[nodiscard]] static bool IsNext(const Cursor& cursor, const tenure::Event& event);
-  // Live if nothing is wanting; otherwise the next read, now or when there is room.
+  // Live if nothing is missing; otherwise starts the next read, now or when there is room.
   void GoOn(const ElectionName& name, Cursor& cursor);
-  // A cursor's read was answered: `take_in` what it says, if that is of any use, and go on.
+  // A cursor's read was answered: calls `take_in` unless the answer is outdated, and goes on.
   template <typename T>
   void AfterRead(const ElectionName& name, const Result<T>& read,
                  const std::function<void(Cursor&)>& take_in);
-  // The election as it is, for a cursor that wants it.
+  // The state of the election, for a cursor that wants it.
   void TakeIn(Cursor& cursor, ElectionRead& read);
-  // What the store has from the cursor on; its next revision was committed, so it has to be there.
+  // Stored events, from the cursor on. Its next revision was committed, so it has to be there.
   void TakeIn(Cursor& cursor, EventsRead& read);
-  // Reads that had to wait for room.
+  // Starts reads that had to wait for room.
   void Resume();
   void PlanProgress();
   [[nodiscard]] bool AllIsSaid() const;
   // Whether there is no room for more.
   [[nodiscard]] bool IsFull() const;
-  // False, and it is not said, if the budget does not have the bytes: its cursor has to read it
-  // again.
+  // False if the budget does not have the bytes: the message is dropped, and its cursor has to read
+  // it again.
   [[nodiscard]] bool Say(ObserveMessage message);
   void WriteNext();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
-  // Nothing comes after the last word.
+  // Nothing is emitted after the end.
   template <typename T>
   void Emit(T effect) {
     if (!finished_) effects_.emplace_back(std::move(effect));
@@ -151,7 +152,7 @@ class Observe {
   size_t list_ = 0;         // which of the widest prefixes is being listed
   std::string listed_to_;   // and how far
   bool listing_ = false;    // a page is on its way
-  bool list_anew_ = false;  // and may be of the database that was
+  bool list_anew_ = false;  // and may show the previous database
   size_t opening_ = 1;      // cursors not live yet, and one more until all is listed
   Cursors cursors_;
   Outbox<ObserveMessage> outbox_;

@@ -38,7 +38,7 @@ class ObserveTest : public ::testing::Test {
     return {prefix, from};
   }
 
-  // `at` is the revision that it is at; nothing: nobody has ever stood there.
+  // `at` is the revision of the election; nothing: nobody has ever campaigned.
   Texts Read(const std::string& name, std::optional<uint64_t> at, uint64_t history_from = 0,
              uint64_t term = 0) {
     std::optional<Election> election;
@@ -99,20 +99,20 @@ class ObserveTest : public ::testing::Test {
   Driver<Observe> stream_{Observe(Selection({}), {})};
 };
 
-// --- It opens ---
+// --- Opening ---
 
-TEST_F(ObserveTest, BeginsWithALookAtTheElection) {
+TEST_F(ObserveTest, BeginsWithAReadOfTheElection) {
   EXPECT_THAT(Begin({Of("jobs")}), ElementsAre("read jobs", "progress in 5000 ms"));
 }
 
-TEST_F(ObserveTest, TellsOfTheElectionAsItIsAndThatThisWasAll) {
+TEST_F(ObserveTest, SendsASnapshotThenProgress) {
   Begin({Of("jobs")});
 
   EXPECT_THAT(Read("jobs", 4), ElementsAre("write snapshot of jobs at 4"));
   EXPECT_THAT(SendAll(), ElementsAre("write progress"));
 }
 
-TEST_F(ObserveTest, TellsOfAnElectionInWhichNobodyHasStood) {
+TEST_F(ObserveTest, SendsASnapshotOfAnElectionThatDoesNotExist) {
   Begin({Of("jobs")});
   EXPECT_THAT(Read("jobs", {}), ElementsAre("write snapshot of jobs at 0"));
 }
@@ -125,7 +125,7 @@ TEST_F(ObserveTest, ResumesWithTheRevisionThatIsAskedFor) {
   EXPECT_THAT(Happens("jobs", 5), ElementsAre("write jobs 5 ELECTED"));
 }
 
-TEST_F(ObserveTest, WhoResumesAtTheEndMissesNothing) {
+TEST_F(ObserveTest, ResumingAtTheEndMissesNothing) {
   Begin({Of("jobs", 5)});
 
   EXPECT_THAT(Read("jobs", 4), ElementsAre("write progress"));
@@ -133,8 +133,8 @@ TEST_F(ObserveTest, WhoResumesAtTheEndMissesNothing) {
   EXPECT_THAT(Happens("jobs", 5), ElementsAre("write jobs 5 ELECTED"));
 }
 
-// The one after the last is still to come. One after that can only be of another history.
-TEST_F(ObserveTest, ARevisionThatIsNotOfThisHistoryIsResynced) {
+// The revision after the last is still to come. A higher one can only be of another history.
+TEST_F(ObserveTest, ARevisionOfAnotherHistoryIsResynced) {
   Begin({Of("jobs", 6)});
   EXPECT_THAT(Read("jobs", 4), ElementsAre("write resync of jobs at 4", "count resync"));
 }
@@ -156,7 +156,7 @@ TEST_F(ObserveTest, EventsThatAreGoneBetweenOthersAreResynced) {
   EXPECT_THAT(SendAll(), ElementsAre("write resync of jobs at 5", "write progress"));
 }
 
-TEST_F(ObserveTest, TheFirstOfAllIsAskedForAsOneWhateverItsNumber) {
+TEST_F(ObserveTest, RevisionOneStandsForTheFirstEventWhateverItsNumber) {
   Begin({Of("jobs", 1)});
   EXPECT_THAT(Read("jobs", 102, 0, 101), ElementsAre("read jobs from 1, 2"));
   EXPECT_THAT(ReadEvents("jobs", {101, 102}, 101), ElementsAre("write jobs 101 ELECTED"));
@@ -164,20 +164,20 @@ TEST_F(ObserveTest, TheFirstOfAllIsAskedForAsOneWhateverItsNumber) {
   EXPECT_THAT(Happens("jobs", 103), ElementsAre("write jobs 103 ELECTED"));
 }
 
-TEST_F(ObserveTest, OneThatIsNotTheFirstIsNotTakenForIt) {
+TEST_F(ObserveTest, ALaterEventIsNotTakenForTheFirst) {
   Begin({Of("jobs", 1)});
   Read("jobs", 102, 0, 1);
   EXPECT_THAT(ReadEvents("jobs", {101, 102}, 99), ElementsAre("read jobs"));
   EXPECT_THAT(Read("jobs", 102), ElementsAre("write resync of jobs at 102", "count resync"));
 }
 
-TEST_F(ObserveTest, TheFirstOfAllIsGoneIfHistoryIsHidden) {
+TEST_F(ObserveTest, TheFirstEventIsGoneIfHistoryIsHidden) {
   Begin({Of("jobs", 1)});
   EXPECT_THAT(Read("jobs", 100, 101, 100),
               ElementsAre("write resync of jobs at 100", "count resync"));
 }
 
-TEST_F(ObserveTest, TheFirstOfAllIsStillToCome) {
+TEST_F(ObserveTest, TheFirstEventIsStillToCome) {
   Begin({Of("jobs", 1), Of("mail", 1)});
   EXPECT_THAT(Read("jobs", 100, 0, 100), IsEmpty());  // it has begun after 100, without an event
   EXPECT_THAT(Read("mail", {}), ElementsAre("write progress"));
@@ -187,8 +187,8 @@ TEST_F(ObserveTest, TheFirstOfAllIsStillToCome) {
   EXPECT_THAT(Happens("mail", 101, 101), ElementsAre("write mail 101 ELECTED"));
 }
 
-// The feed may tell of it after a read has shown it.
-TEST_F(ObserveTest, TheFirstOfAllIsToldOnceWhateverShowsItFirst) {
+// The feed may publish it after a read has shown it.
+TEST_F(ObserveTest, TheFirstEventIsSentOnceWhateverShowsItFirst) {
   Begin({Of("jobs", 1)});
   Read("jobs", 2, 0, 1);
   EXPECT_THAT(Happens("jobs", 1, 1), IsEmpty());
@@ -196,7 +196,7 @@ TEST_F(ObserveTest, TheFirstOfAllIsToldOnceWhateverShowsItFirst) {
   EXPECT_THAT(SendAll(), ElementsAre("write jobs 2 ELECTED", "write progress"));
 }
 
-TEST_F(ObserveTest, NothingIsHiddenOfOneThatWasDeletedBeforeAnybodyLedIt) {
+TEST_F(ObserveTest, AnElectionDeletedBeforeAnybodyLedItHidesNoEvents) {
   Begin({Of("jobs", 1)});
   EXPECT_THAT(Read("jobs", 0, 1), ElementsAre("write progress"));
   SendAll();
@@ -205,7 +205,7 @@ TEST_F(ObserveTest, NothingIsHiddenOfOneThatWasDeletedBeforeAnybodyLedIt) {
 
 // --- Elections that are purged ---
 
-TEST_F(ObserveTest, AnElectionThatWasPurgedAndComesAgainIsResynced) {
+TEST_F(ObserveTest, AnElectionPurgedAndCreatedAgainIsResynced) {
   ObserveJobs();
 
   EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("read jobs from 5, 2"));
@@ -216,7 +216,7 @@ TEST_F(ObserveTest, AnElectionThatWasPurgedAndComesAgainIsResynced) {
   EXPECT_THAT(Happens("jobs", 102), ElementsAre("write jobs 102 ELECTED"));
 }
 
-// An observer that has not read for a day, say.
+// For example, if the observer has not read for a day.
 TEST_F(ObserveTest, AFirstEventThatWasPurgedBeforeItWasSentIsResynced) {
   Begin({Of("jobs", 1)});
   EXPECT_THAT(Read("jobs", 2, 0, 1), ElementsAre("read jobs from 1, 2"));
@@ -236,7 +236,7 @@ TEST_F(ObserveTest, AnElectionThatWasPurgedBeforeItsEventsWereReadIsResyncedOnce
   EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
 }
 
-TEST_F(ObserveTest, AnElectionThatComesAgainWhileItIsReadIsReadAgain) {
+TEST_F(ObserveTest, AnElectionCreatedAgainDuringAReadIsReadAgain) {
   ObserveJobs();
 
   EXPECT_THAT(Happens("jobs", 7), ElementsAre("read jobs from 5, 2"));
@@ -246,7 +246,7 @@ TEST_F(ObserveTest, AnElectionThatComesAgainWhileItIsReadIsReadAgain) {
               ElementsAre("write resync of jobs at 0", "count resync", "read jobs from 1, 2"));
 }
 
-TEST_F(ObserveTest, WhoResumesInOneThatIsGoneIsResynced) {
+TEST_F(ObserveTest, ResumingInAPurgedElectionIsResynced) {
   Begin({Of("jobs", 5)});
 
   EXPECT_THAT(Read("jobs", {}), ElementsAre("write resync of jobs at 0", "count resync"));
@@ -254,7 +254,7 @@ TEST_F(ObserveTest, WhoResumesInOneThatIsGoneIsResynced) {
   EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
 }
 
-TEST_F(ObserveTest, WhoResumesInOneThatCameAgainIsResynced) {
+TEST_F(ObserveTest, ResumingInAnElectionCreatedAgainIsResynced) {
   Begin({Of("jobs", 5)});
 
   EXPECT_THAT(Read("jobs", 102, 0, 101), ElementsAre("read jobs from 5, 2"));
@@ -262,7 +262,7 @@ TEST_F(ObserveTest, WhoResumesInOneThatCameAgainIsResynced) {
   EXPECT_THAT(Read("jobs", 102), ElementsAre("write resync of jobs at 102", "count resync"));
 }
 
-TEST_F(ObserveTest, WhatHappensWhileItOpensIsToldAfterwards) {
+TEST_F(ObserveTest, EventsDuringTheOpeningAreSentAfterwards) {
   Begin({Of("jobs")});
   EXPECT_THAT(Happens("jobs", 5), IsEmpty());
 
@@ -278,7 +278,7 @@ TEST_F(ObserveTest, APrefixIsListed) {
   EXPECT_THAT(Listed({"jam", "jobs"}), ElementsAre("read jam", "read jobs"));
 }
 
-TEST_F(ObserveTest, WhatASelectorSaysOfOneGoesBeforeWhatItSaysOfMany) {
+TEST_F(ObserveTest, ASelectorOfAnElectionTakesPrecedenceOverAPrefix) {
   EXPECT_THAT(Begin({Prefix("j"), Of("jobs", 5)}),
               ElementsAre("list 'j'", "read jobs", "progress in 5000 ms"));
   EXPECT_THAT(Read("jobs", 4), IsEmpty());
@@ -292,14 +292,14 @@ TEST_F(ObserveTest, PrefixesAreListedOneAfterTheOtherInPages) {
   EXPECT_THAT(Listed({}), ElementsAre("read j2"));
 }
 
-TEST_F(ObserveTest, WhatAWiderPrefixSelectsIsListedOnceAndStartsWhereTheLongerOneSays) {
+TEST_F(ObserveTest, NestedPrefixesAreListedOnceAndTheLongerOneSaysWhereToStart) {
   EXPECT_THAT(Begin({Prefix("jobs/", {{3}}), Prefix("j"), Prefix("j")}),
               ElementsAre("list 'j'", "progress in 5000 ms"));
   EXPECT_THAT(Listed({"jam", "jobs/1"}), ElementsAre("read jam", "read jobs/1"));
   EXPECT_THAT(Read("jobs/1", 4), ElementsAre("read jobs/1 from 3, 2"));
 }
 
-TEST_F(ObserveTest, WhatIsSelectedTwiceIsWatchedOnce) {
+TEST_F(ObserveTest, AnElectionSelectedTwiceIsWatchedOnce) {
   const Selection selection({Prefix("j"), Prefix("jobs/"), Of("jobs/1"), Of("other"), Of("other")});
   const std::vector<engine::Watch> watches = Observe(selection, {}).Watches();
 
@@ -307,7 +307,7 @@ TEST_F(ObserveTest, WhatIsSelectedTwiceIsWatchedOnce) {
                                    engine::Watch(engine::WatchElection{{"other"}})));
 }
 
-TEST_F(ObserveTest, APageOfTheDatabaseThatWasCountsForNothing) {
+TEST_F(ObserveTest, APageOfThePreviousDatabaseIsIgnored) {
   Begin({Prefix("j")});
   EXPECT_THAT(stream_.Step(HistoryReset{}), IsEmpty());
 
@@ -320,13 +320,13 @@ TEST_F(ObserveTest, AListThatFailsEndsTheStream) {
   EXPECT_THAT(stream_.Step(NamesRead{Unavailable()}), ElementsAre("error: the database is away"));
 }
 
-TEST_F(ObserveTest, AnObserverThatIsGoneIsListedNothing) {
+TEST_F(ObserveTest, NothingIsListedForAnObserverThatIsGone) {
   Begin({Prefix("j")});
   stream_.Step(Cancelled{});
   EXPECT_THAT(Listed({"j1", "j2", "j3"}), IsEmpty());
 }
 
-TEST_F(ObserveTest, AnElectionThatComesLaterIsToldFromItsBeginning) {
+TEST_F(ObserveTest, ANewElectionIsSentFromItsBeginning) {
   Begin({Prefix("j")});
   Listed({});
   SendAll();
@@ -336,7 +336,7 @@ TEST_F(ObserveTest, AnElectionThatComesLaterIsToldFromItsBeginning) {
   EXPECT_THAT(Happens("jobs", 102), ElementsAre("write jobs 102 ELECTED"));
 }
 
-TEST_F(ObserveTest, AnElectionThatComesWhileTheOthersAreListedIsToldFromItsBeginning) {
+TEST_F(ObserveTest, AnElectionCreatedDuringTheListingIsSentFromItsBeginning) {
   Begin({Prefix("j")});
   EXPECT_THAT(Happens("jobs", 1), IsEmpty());
   EXPECT_THAT(Listed({}), ElementsAre("read jobs from 1, 2", "write progress"));
@@ -359,7 +359,7 @@ TEST_F(ObserveTest, NothingFollowsTheRefusalOfTooManyNames) {
                                             "error: a stream can watch at most 10000 elections"));
 }
 
-TEST_F(ObserveTest, SoAreTooManyThatComeLater) {
+TEST_F(ObserveTest, TooManyNewElectionsAreRefused) {
   Begin({Prefix("j")});
   Listed({});
   for (size_t i = 0; i < kObservedMax; ++i) Happens("j" + std::to_string(i), 1);
@@ -368,13 +368,13 @@ TEST_F(ObserveTest, SoAreTooManyThatComeLater) {
               ElementsAre("error: a stream can watch at most 10000 elections"));
 }
 
-TEST_F(ObserveTest, NoMoreThanSomeReadsAreUnderWay) {
+TEST_F(ObserveTest, TheNumberOfReadsUnderWayIsBounded) {
   EXPECT_THAT(Begin({Of("a"), Of("b"), Of("c")}),
               ElementsAre("read a", "read b", "progress in 5000 ms"));
   EXPECT_THAT(Read("a", 1), ElementsAre("write snapshot of a at 1", "read c"));
 }
 
-// --- It lags behind ---
+// --- Lagging behind ---
 
 TEST_F(ObserveTest, AGapIsFilledFromTheStore) {
   ObserveJobs();
@@ -384,7 +384,7 @@ TEST_F(ObserveTest, AGapIsFilledFromTheStore) {
   EXPECT_THAT(SendAll(), ElementsAre("write jobs 6 ELECTED"));
 }
 
-TEST_F(ObserveTest, WhatWasToldIsNotToldAgain) {
+TEST_F(ObserveTest, EventsAreNotSentTwice) {
   ObserveJobs();
   EXPECT_THAT(Happens("jobs", 4), IsEmpty());
 }
@@ -436,7 +436,7 @@ TEST_F(ObserveTest, EventsBeyondTheBudgetComeFromTheStore) {
   EXPECT_THAT(SendAll(), ElementsAre("write jobs 8 ELECTED", "write jobs 9 ELECTED"));
 }
 
-TEST_F(ObserveTest, WhatIsNotSaidGoesBackToTheBudget) {
+TEST_F(ObserveTest, UnsentBytesGoBackToTheBudget) {
   budget_ = std::make_shared<FixedBudget>();
   budget_->left = 10'000;
   ObserveJobs();
@@ -459,20 +459,20 @@ TEST_F(ObserveTest, AReadThatFailsEndsTheStream) {
 
 // --- Progress ---
 
-TEST_F(ObserveTest, ProgressIsToldNowAndThen) {
+TEST_F(ObserveTest, ProgressIsSentPeriodically) {
   ObserveJobs();
   EXPECT_THAT(stream_.Step(Due{TimerId::kProgress}),
               ElementsAre("write progress", "progress in 5000 ms"));
 }
 
-TEST_F(ObserveTest, ProgressIsNotToldWhileSomethingIsMissing) {
+TEST_F(ObserveTest, ProgressIsNotSentWhileSomethingIsMissing) {
   ObserveJobs();
   Happens("jobs", 6);
   EXPECT_THAT(stream_.Step(Due{TimerId::kProgress}), ElementsAre("progress in 5000 ms"));
 }
 
 // An event may come between the two.
-TEST_F(ObserveTest, ProgressHasTheTimeAtWhichAllWasSaidNotThatAtWhichItIsWritten) {
+TEST_F(ObserveTest, ProgressHasTheTimeOfItsStateNotOfItsWriting) {
   ObserveJobs();
   Happens("jobs", 5);
   stream_.Step(Due{TimerId::kProgress});
@@ -484,14 +484,14 @@ TEST_F(ObserveTest, ProgressHasTheTimeAtWhichAllWasSaidNotThatAtWhichItIsWritten
 
 // --- The end ---
 
-TEST_F(ObserveTest, AnotherDatabaseIsResynced) {
+TEST_F(ObserveTest, AReplacedDatabaseIsResynced) {
   ObserveJobs();
 
   EXPECT_THAT(stream_.Step(HistoryReset{}), ElementsAre("read jobs"));
   EXPECT_THAT(Read("jobs", 2), ElementsAre("write resync of jobs at 2", "count resync"));
 }
 
-TEST_F(ObserveTest, AReadOfTheDatabaseThatWasCountsForNothing) {
+TEST_F(ObserveTest, AReadOfThePreviousDatabaseIsIgnored) {
   ObserveJobs();
   Happens("jobs", 6);
   EXPECT_THAT(stream_.Step(HistoryReset{}), IsEmpty());
@@ -500,7 +500,7 @@ TEST_F(ObserveTest, AReadOfTheDatabaseThatWasCountsForNothing) {
   EXPECT_THAT(Read("jobs", 2), ElementsAre("write resync of jobs at 2", "count resync"));
 }
 
-TEST_F(ObserveTest, APrefixIsListedAgainInAnotherDatabase) {
+TEST_F(ObserveTest, APrefixIsListedAgainInAReplacedDatabase) {
   Begin({Prefix("j")});
   Listed({});
   SendAll();
@@ -516,7 +516,7 @@ TEST_F(ObserveTest, AShutdownEndsTheStream) {
   EXPECT_THAT(Happens("jobs", 5), IsEmpty());
 }
 
-TEST_F(ObserveTest, AnObserverThatIsGoneIsToldNothing) {
+TEST_F(ObserveTest, NothingIsSentToAnObserverThatIsGone) {
   ObserveJobs();
   EXPECT_THAT(stream_.Step(Cancelled{}), ElementsAre("hang up"));
   EXPECT_THAT(Happens("jobs", 5), IsEmpty());

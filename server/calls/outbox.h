@@ -1,4 +1,4 @@
-// What a stream has to say and has not said yet. Of one thread at a time.
+// The unsent messages of a stream. Not thread-safe.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@ namespace tenure::calls {
 class SendBudget {
  public:
   virtual ~SendBudget() = default;
-  // False: there are no more.
+  // False if not enough are left.
   [[nodiscard]] virtual bool Take(size_t bytes) = 0;
   virtual void GiveBack(size_t bytes) = 0;
 };
@@ -21,11 +21,11 @@ class SendBudget {
 // one of them on its way. No stream is stuck as long as one fits.
 inline constexpr size_t kUnsentBytesFree = 14 << 10;
 
-// One message is written at a time: the next one when that is sent.
+// One message is written at a time: the next one when it has been sent.
 template <typename Message>
 class Outbox {
  public:
-  // Without a budget, it holds as much as it is given.
+  // Without a budget, it holds any amount.
   explicit Outbox(std::shared_ptr<SendBudget> budget = nullptr, size_t free = kUnsentBytesFree)
       : budget_(std::move(budget)), free_(free) {}
   ~Outbox() {
@@ -35,7 +35,7 @@ class Outbox {
   Outbox(Outbox&&) noexcept = default;
   Outbox& operator=(Outbox&&) = delete;
 
-  // False, and it does not hold the message, if that takes more bytes than the budget has.
+  // False, and the message is dropped, if it takes more bytes than the budget has.
   [[nodiscard]] bool Push(Message message, size_t bytes) {
     bytes_ += bytes;
     if (!Settle()) {
@@ -45,8 +45,7 @@ class Outbox {
     unsent_.emplace_back(std::move(message), bytes);
     return true;
   }
-  // What is to be written now; nothing while something is on its way, or if there is nothing to
-  // say.
+  // The message to write now. Nothing while one is on its way, or if there is none.
   [[nodiscard]] std::optional<Message> Next() {
     if (writing_ || unsent_.empty()) return std::nullopt;
     writing_ = true;
@@ -63,12 +62,12 @@ class Outbox {
 
   // Messages that wait behind the one on its way.
   [[nodiscard]] size_t size() const { return unsent_.size(); }
-  // Of all, and of the one on its way.
+  // Of all messages, including the one on its way.
   [[nodiscard]] size_t bytes() const { return bytes_; }
   [[nodiscard]] bool empty() const { return unsent_.empty() && !writing_; }
 
  private:
-  // Takes from the budget what is held beyond what is free, and gives the rest back.
+  // Takes the bytes beyond the free ones from the budget, or gives the rest back.
   bool Settle() {
     if (budget_ == nullptr) return true;
     const size_t needed = bytes_ > free_ ? bytes_ - free_ : 0;

@@ -13,7 +13,7 @@ Selection::Selection(const std::vector<Selector>& selectors) {
       prefixes.emplace(std::get<std::string>(selector.by), selector.from);
     }
   }
-  for (const auto& [prefix, from] : prefixes) {  // the shorter one comes before all that it begins
+  for (const auto& [prefix, from] : prefixes) {  // each comes before those that begin with it
     if (widest_.empty() || !prefix.starts_with(widest_.back())) widest_.push_back(prefix);
   }
   prefixes_.assign(prefixes.begin(), prefixes.end());

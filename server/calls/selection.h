@@ -1,5 +1,5 @@
-// What an Observe stream selects. An election that several selectors select is watched once, and
-// starts where the most specific one says.
+// The elections that an Observe stream selects. One that several selectors select is watched once,
+// and starts where the most specific one says.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace tenure::calls {
 
-// What is observed: an election, or all whose names begin with a prefix. From the revision on, or,
-// without one, with a snapshot first.
+// Selects an election, or all whose names begin with a prefix. Begins at the revision or, without
+// one, with a snapshot.
 struct Selector {
   std::variant<ElectionName, std::string> by;
   std::optional<Revision> from;
@@ -22,7 +22,7 @@ struct Selector {
 
 class Selection {
  public:
-  // Of selectors with the same name or prefix, the first counts.
+  // If several selectors have the same name or prefix, the first counts.
   explicit Selection(const std::vector<Selector>& selectors);
 
   // The elections that are named, and where they start.
@@ -31,7 +31,7 @@ class Selection {
   }
   // How many different prefixes there are.
   [[nodiscard]] size_t prefixes() const { return prefixes_.size(); }
-  // The prefixes that select all that any of them does: none begins with another.
+  // The fewest prefixes that select all that any of them does: none begins with another.
   [[nodiscard]] const std::vector<std::string>& widest() const { return widest_; }
   // Whether a prefix selects the election.
   [[nodiscard]] bool Covers(const ElectionName& name) const { return Longest(name) != nullptr; }

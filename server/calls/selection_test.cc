@@ -17,7 +17,7 @@ Selector Prefix(const std::string& prefix, std::optional<Revision> from = {}) {
   return {prefix, from};
 }
 
-TEST(SelectionTest, WhatIsSelectedAgainIsSelectedOnce) {
+TEST(SelectionTest, RepeatedSelectorsCountOnce) {
   const Selection selection({Prefix("a"), Of("b"), Prefix("a"), Of("b")});
 
   EXPECT_THAT(selection.names(), ElementsAre(Key(ElectionName{"b"})));
@@ -25,21 +25,21 @@ TEST(SelectionTest, WhatIsSelectedAgainIsSelectedOnce) {
   EXPECT_THAT(selection.widest(), ElementsAre("a"));
 }
 
-TEST(SelectionTest, OfEqualSelectorsTheFirstCounts) {
+TEST(SelectionTest, TheFirstOfEqualSelectorsCounts) {
   const Selection selection({Prefix("a", {{3}}), Prefix("a"), Of("b"), Of("b", {{7}})});
 
   EXPECT_EQ(selection.StartOf({"ab"}), Revision{3});
   EXPECT_EQ(selection.StartOf({"b"}), std::nullopt);
 }
 
-TEST(SelectionTest, APrefixCoversThoseThatBeginWithIt) {
+TEST(SelectionTest, OnlyTheWidestPrefixesAreListed) {
   EXPECT_THAT(Selection({Prefix("job/a"), Prefix("b"), Prefix("job"), Prefix("job!")}).widest(),
               ElementsAre("b", "job"));
   EXPECT_THAT(Selection({Prefix("job"), Prefix("")}).widest(), ElementsAre(""));
   EXPECT_THAT(Selection({Of("job")}).widest(), IsEmpty());
 }
 
-TEST(SelectionTest, AnElectionStartsWhereItsNameSaysWhateverItsPrefixSays) {
+TEST(SelectionTest, ASelectorOfTheNameSaysWhereAnElectionStarts) {
   const Selection selection({Prefix("job", {{1}}), Of("job/a", {{9}}), Of("job/b")});
 
   EXPECT_EQ(selection.StartOf({"job/a"}), Revision{9});
@@ -47,7 +47,7 @@ TEST(SelectionTest, AnElectionStartsWhereItsNameSaysWhateverItsPrefixSays) {
   EXPECT_EQ(selection.StartOf({"job/c"}), Revision{1});
 }
 
-TEST(SelectionTest, AnElectionStartsWhereItsLongestPrefixSays) {
+TEST(SelectionTest, TheLongestPrefixSaysWhereAnElectionStarts) {
   const Selection selection({Prefix("", {{1}}), Prefix("job/a", {{3}}), Prefix("job")});
 
   EXPECT_EQ(selection.StartOf({"job/a/1"}), Revision{3});

@@ -30,9 +30,9 @@ bool IsBusy(const TransactionState& transaction, const Command& command) {
   });
 }
 
-// So that a seat is not granted to a candidate whose caller is gone. A call that is withdrawn has
-// been answered; a later call of the same session must be applied before, to keep the place.
-// Answers with how many the batch begins with.
+// Moves withdrawals to the front, so that a seat is not granted to a candidate whose caller is
+// gone; but not past a campaign of the same session, which is a later call, and must be applied
+// first to keep the place. Returns how many the batch begins with.
 template <typename Pending>
 size_t MoveWithdrawalsForward(std::vector<Pending>& batch) {
   std::set<SessionId> campaigning;
@@ -93,10 +93,10 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   for (const Pending& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
 
-  // Nothing for those whose election is busy.
+  // Nothing for commands whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
   std::vector<std::string> traces;  // of the transaction's events
-  std::vector<bool> unwanted;       // it may have taken long to lock
+  std::vector<bool> unwanted;       // no longer wanted after locking, which may take long
   LockSet locks = LockSetOf(commands);
   locks.patient = patient;
   const auto committed = transactions_.Run(locks, [&](TransactionState& transaction) {

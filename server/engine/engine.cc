@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kPeersMax = 64;
 
-// Without earlier runs of this one.
+// The other replicas, without earlier runs of this one.
 std::vector<Peer> PeersIn(const BeatReport& report, const Peer& self) {
   std::vector<Peer> peers;
   for (const HomeRow& home : report.living) {

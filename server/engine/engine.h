@@ -6,10 +6,10 @@
 //   questions -> one read, begun after they were asked, for all that wait
 //   time      -> a beat each second, which shows what is due
 //
-// What is committed goes to the change feed, and from there to the hub. Nothing is lost when the
-// process dies: the truth is in the store. Thread-safe. Every `done` is called exactly once, as a
-// task of the scheduler and never from within the call that it was given to, unless the scheduler
-// is stopped before.
+// Commits go to the change feed, and from there to the hub. Nothing is lost when the process dies:
+// the truth is in the store. Thread-safe. Every `done` is called exactly once, as a task of the
+// scheduler and never from within the call that it was given to, unless the scheduler is stopped
+// before.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ struct EngineOptions {
   std::chrono::milliseconds feed_interval{2'000};
   // Called for each commit to announce to other replicas. Must not block. May be empty.
   std::function<void(PartitionOffset)> on_commit;
-  // What others reach this replica by, and all others, whenever it has beaten. A task of the
-  // scheduler calls `on_peers`. Both may be empty.
+  // How other replicas reach this one. `on_peers` gets all others after each beat; a task of the
+  // scheduler calls it. Both may be empty.
   Peer self = {};
   std::function<void(const std::vector<Peer>&)> on_peers;
   size_t watchers_max = 100'000;
@@ -92,8 +92,8 @@ class Engine {
   // A command that is no longer wanted when it is decided is dropped, and its `done` with it.
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
-  // Renews a session for its owner, if it is kept here and that needs no waiting: nothing is
-  // written or read. Nothing: `Renew` it. Errors: kSessionNotFound.
+  // Renews a session for its owner, if it is kept here, and no waiting, writing or reading is
+  // needed. Nothing: call `Renew`. Errors: kSessionNotFound.
   [[nodiscard]] std::optional<Result<Session>> RenewNow(const SessionId& session,
                                                         const Principal& owner);
   // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.
@@ -112,12 +112,12 @@ class Engine {
   // Removes a page of elections that nobody uses, for an operator.
   // REQUIRES: they are unused for at least `unused_min()`.
   void Purge(PurgeOrder order, Done<PurgePage> done);
-  // No replica, and no observer that comes back, looks for events of this age.
+  // No replica, and no observer that comes back, looks for events as old as this.
   [[nodiscard]] Duration unused_min() const {
     return std::max(kUnusedMin, options_.retention.age_min);
   }
 
-  // The questions that calls have: see there.
+  // Questions of calls: see reads.h.
   void ReadElection(const ElectionName& name, bool stale_ok, Done<std::optional<Election>> done);
   void ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done);
   void ReadSeats(SeatPage page, Done<std::vector<Leadership>> done);
@@ -137,9 +137,9 @@ class Engine {
 
   // Hands the sessions over to other replicas, before their calls are asked to leave.
   void Drain() { keeper_.Drain(); }
-  // Another replica has come: beats at once, which shows it.
+  // Another replica has appeared: beats at once, which shows it.
   void FindPeers() { keeper_.BeatSoon(); }
-  // Whether they are handed over.
+  // Whether the sessions have been handed over.
   [[nodiscard]] bool retired() const { return keeper_.retired(); }
 
   // Another replica announces that it has committed up to here.
@@ -151,11 +151,12 @@ class Engine {
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
-  // From which session ids are derived. Error: kStoreUnavailable, until Start has succeeded.
+  // The key from which session ids are derived. Error: kStoreUnavailable, until Start has
+  // succeeded.
   [[nodiscard]] Result<std::string> session_key() const;
-  // Which service the database is; empty until Start has succeeded.
+  // The id of the database's service; empty until Start has succeeded.
   [[nodiscard]] std::string service_id() const { return feed_.service_id(); }
-  // How this replica is, for operators. Does not ask the database.
+  // The state of this replica, for operators. Does not ask the database.
   struct Status {
     bool ready = false;
     std::string why_not;  // one sentence; empty if it is ready
@@ -182,8 +183,8 @@ class Engine {
     return closed.has_value();
   }
   void ReconcileElection(const ElectionName& name, Done<Answer> done);
-  // A campaign that was answered renews its session, which has to be kept here for that. Also if
-  // nobody waits for the answer any more: with it, an abandoned candidacy is withdrawn.
+  // Before it answers a campaign, renews its session, which has to be kept here for that. Even if
+  // nobody waits for the answer any more: an abandoned candidacy is withdrawn when it arrives.
   [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done);
   [[nodiscard]] std::vector<QueueView> Queues() const;
 

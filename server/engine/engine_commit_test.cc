@@ -1,5 +1,5 @@
 // The engine when a transaction was decided, and its commit failed: nothing of it has happened, and
-// nobody is told that it has.
+// nobody is notified.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class FailedCommitTest : public ::testing::Test {
         .value()
         .transaction.sessions.at(Id(name));
   }
-  // Whether what is remembered is what is stored.
+  // Whether memory and database agree.
   [[nodiscard]] bool NothingFalseIsRemembered() const {
     return a_.metrics.transactions_refused.Value() == 0;
   }
@@ -46,7 +46,7 @@ class FailedCommitTest : public ::testing::Test {
   World world_;
   Replica& a_ = world_.Start();
   std::optional<Watching> changes_;  // from now on
-  std::optional<Watching> of_a_;     // what the session is told
+  std::optional<Watching> of_a_;     // the session's notifications
 };
 
 TEST_F(FailedCommitTest, AGrantHasNotHappened) {
@@ -148,7 +148,7 @@ TEST_F(FailedCommitTest, ASessionHasNotExpired) {
   EXPECT_THAT(of_a_->lines(), ElementsAre("ended a EXPIRED", "orders 2 VACATED a term 1 EXPIRED"));
 }
 
-TEST_F(FailedCommitTest, WhatAnOperatorAskedForHasNotHappened) {
+TEST_F(FailedCommitTest, AnOperatorsChangeHasNotHappened) {
   const Depose depose{{"orders"}, {1}, 10s, {"olga", "drill"}};
   a_.store.FailCommits(1);
 
@@ -159,7 +159,7 @@ TEST_F(FailedCommitTest, WhatAnOperatorAskedForHasNotHappened) {
   EXPECT_THAT(changes_->lines(), IsEmpty());
 }
 
-TEST_F(FailedCommitTest, NobodyOfABatchIsToldThatItHappened) {
+TEST_F(FailedCommitTest, EveryCallerOfTheBatchGetsAnError) {
   const Reply<Answer> left;
   const Reply<Answer> elected;
   a_.store.FailCommits(1);

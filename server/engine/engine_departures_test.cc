@@ -52,7 +52,7 @@ TEST_F(DeparturesTest, ARenewalWhoseCallerIsGoneMovesNoSession) {
   EXPECT_EQ(b_.metrics.adoptions.Value(), 1);
 }
 
-// If a beat was refused until all departures are known, none would be made.
+// If each beat were refused until all departures are known, none would succeed.
 TEST_F(DeparturesTest, BeatsStayGoodWhileSessionsLeave) {
   Open();
   int left = 0;
@@ -69,7 +69,7 @@ TEST_F(DeparturesTest, BeatsStayGoodWhileSessionsLeave) {
   EXPECT_EQ(a_.metrics.beats_refused.Value(), 0);
 }
 
-TEST_F(DeparturesTest, AHomeThatCannotReadThemNeitherServesNorBeats) {
+TEST_F(DeparturesTest, AHomeThatCannotReadDeparturesNeitherServesNorBeats) {
   Open();
   Leaves(0);
   a_.store.FailNext(1'000, "ReadDepartures");

@@ -1,4 +1,4 @@
-// What the engine counts and measures of this replica as a home of sessions.
+// The metrics of a replica as a home of sessions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

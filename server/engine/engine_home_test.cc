@@ -56,7 +56,7 @@ class HomeUseTest : public ::testing::Test {
         world_.store().ReadElections({{"orders"}}).value().at({"orders"}).election;
     return election.leader ? election.leader->candidate : "";
   }
-  // Session `a` falls silent, and its end fails for long. The client of `b` is there.
+  // Session `a` falls silent, and for long it cannot be ended. The client of `b` goes on renewing.
   void LetEndsFail() {
     a_.store.FailNext(1'000, "Transact");
     for (int i = 0; i < 3; ++i) {
@@ -331,7 +331,7 @@ TEST_F(HomeUseTest, AReplicaThatWasDeclaredDeadBeginsAgainAndAdopts) {
   EXPECT_EQ(Leader(), "a");
 }
 
-TEST_F(HomeUseTest, NobodyIsDeclaredDeadByAReplicaThatCannotWriteItself) {
+TEST_F(HomeUseTest, AReplicaThatCannotWriteDeclaresNobodyDead) {
   Replica& b = StartHome();
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   const HomeId before = Row("a").home;
@@ -345,7 +345,7 @@ TEST_F(HomeUseTest, NobodyIsDeclaredDeadByAReplicaThatCannotWriteItself) {
   EXPECT_EQ(Row("a").home, before);
 }
 
-TEST_F(HomeUseTest, WhoIsBackFirstAfterAnOutageDeclaresNobodyDeadForIt) {
+TEST_F(HomeUseTest, TheFirstReplicaBackAfterAnOutageDeclaresNobodyDead) {
   Replica& b = StartHome();
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   const HomeId before = Row("a").home;
@@ -416,7 +416,7 @@ TEST_F(HomeUseTest, AReplicaThatCannotWriteDoesNotRetire) {
   EXPECT_FALSE(a_.engine.retired());
 }
 
-TEST_F(HomeUseTest, TwoReplicasWithTheSameRandomnessHaveRowsOfTheirOwn) {
+TEST_F(HomeUseTest, ReplicasWithTheSameRandomnessHaveSeparateRows) {
   Replica& b = StartHome();
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   ASSERT_TRUE(b.Do(Stand("mail", "b")));
@@ -424,7 +424,7 @@ TEST_F(HomeUseTest, TwoReplicasWithTheSameRandomnessHaveRowsOfTheirOwn) {
   EXPECT_NE(Row("a").home, Row("b").home);
 }
 
-// --- A database that loses what it had ---
+// --- Lost commits ---
 
 TEST_F(HomeUseTest, ARowThatIsMissingMeansThatCommitsWereLost) {
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
@@ -437,7 +437,7 @@ TEST_F(HomeUseTest, ARowThatIsMissingMeansThatCommitsWereLost) {
   EXPECT_EQ(a_.engine.metrics().database_resets.Value(), 1) << "for all replicas to see";
 }
 
-// Before its own next beat: the other replica has told it of its commit.
+// Before its own next beat: the other replica has announced its commit.
 TEST_F(HomeUseTest, ASessionWhoseTermAnotherReplicaEndedIsNotAnsweredFromMemory) {
   Replica& other = StartHome();
   world_.Advance(100ms);  // between two beats

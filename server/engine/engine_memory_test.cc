@@ -13,7 +13,7 @@ using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 
-// By then every replica has seen what the clock shows.
+// By then every replica has read the database's clock.
 constexpr auto kClockSeen = 1s;  // a beat
 
 class MemoryTest : public ::testing::Test {
@@ -23,7 +23,7 @@ class MemoryTest : public ::testing::Test {
     Forget();
   }
 
-  // What was counted so far.
+  // Counts from here.
   void Forget() {
     held_ = a_.metrics.transactions_from_memory.Value();
     refused_ = a_.metrics.transactions_refused.Value();
@@ -36,7 +36,7 @@ class MemoryTest : public ::testing::Test {
   [[nodiscard]] Election Stored() {
     return world_.store().ReadElections({{"orders"}}).value().at({"orders"}).election;
   }
-  // Says to nobody what it does.
+  // Applies the command without notifying anybody.
   void Behind(const Command& command) {
     EXPECT_TRUE(world_.store().Transact(LockSetOf({&command}), {}, [&](TransactionState& it) {
       EXPECT_TRUE(Apply(it, Limits(), command));
@@ -61,7 +61,7 @@ TEST_F(MemoryTest, AChangeOfWhatThisReplicaCommittedIsDecidedFromMemory) {
   EXPECT_EQ(Stored().leader->value, "v");
 }
 
-TEST_F(MemoryTest, ItsWatchersAreToldAsEver) {
+TEST_F(MemoryTest, ItsWatchersAreNotifiedAsUsual) {
   const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
 
   EXPECT_TRUE(a_.Do(Leave("orders", "a")));
@@ -80,7 +80,7 @@ TEST_F(MemoryTest, AnElectionInWhichSomebodyWaitsIsLocked) {
   EXPECT_EQ(Stored().leader->candidate, "b");
 }
 
-TEST_F(MemoryTest, WhatAnotherReplicaHasChangedIsNotBelievedOnceItIsKnown) {
+TEST_F(MemoryTest, AKnownChangeOfAnotherReplicaIsNotDecidedFromMemory) {
   Replica& b = world_.Start();
   EXPECT_TRUE(b.Do(Leave("orders", "a")));
   world_.Advance(kClockSeen);
@@ -93,7 +93,7 @@ TEST_F(MemoryTest, WhatAnotherReplicaHasChangedIsNotBelievedOnceItIsKnown) {
   EXPECT_EQ(Stored().term, Term{2});
 }
 
-TEST_F(MemoryTest, WhatChangedUnnoticedIsRefusedOnceAndThenKnown) {
+TEST_F(MemoryTest, AnUnnoticedChangeIsRefusedOnceAndThenKnown) {
   Behind(Leave("orders", "a"));
 
   EXPECT_THAT(a_.Do(Leave("orders", "a")), Answers(ResignOutcome::kNotStanding));
@@ -116,7 +116,7 @@ TEST_F(MemoryTest, ASessionThatEndedUnnoticedIsNotElected) {
   EXPECT_FALSE(Stored().leader);
 }
 
-TEST_F(MemoryTest, WhatIsDecidedFromMemoryIsDecidedForTheOwnerOnly) {
+TEST_F(MemoryTest, DecisionsFromMemoryAreForTheOwnerOnly) {
   const Principal owner{"team", {}};
   const Principal other{"others", {}};
   Campaign campaign = Stand("jobs", "b");
@@ -154,7 +154,7 @@ TEST_F(MemoryTest, ARenewalByAnotherIdentityDelaysNobody) {
 }
 
 // Events have the database's time.
-TEST_F(MemoryTest, NothingIsDecidedFromMemoryByAClockThatWasSet) {
+TEST_F(MemoryTest, AfterTheClockWasSetNothingIsDecidedFromMemory) {
   for (const Duration step : {Duration(1h), Duration(-1h)}) {
     EXPECT_TRUE(a_.Do(Leave("orders", "a")));
     world_.Advance(kClockSeen);
@@ -174,7 +174,7 @@ TEST_F(MemoryTest, NothingIsDecidedFromMemoryByAClockThatWasSet) {
   }
 }
 
-TEST_F(MemoryTest, ALostReplyOfACommitIsNoTermTwice) {
+TEST_F(MemoryTest, ALostCommitReplyGrantsNoTermTwice) {
   a_.store.LoseReplies(1, "Transact");
 
   EXPECT_THAT(a_.Do(Leave("orders", "a")), FailsWith(Reason::kStoreUnavailable));

@@ -1,4 +1,4 @@
-// What the engine counts and measures, by the clocks of the tests.
+// The engine's metrics, by the clocks of the tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class EngineMetricsTest : public ::testing::Test {
   static prometheus::ClientMetric::Histogram Of(const prometheus::Histogram& histogram) {
     return histogram.Collect().histogram;
   }
-  // "a" leads, and "b" waits, who lives on.
+  // "a" leads, and "b" waits with a lease of its own, of an hour.
   void LetALeadAndBWait(Duration lease) {
     (void)a_.Do(Stand("orders", "a", lease));
     (void)a_.Do(Stand("orders", "b", 1h));
@@ -198,7 +198,7 @@ TEST_F(EngineMetricsTest, ACensusIsTakenEveryTenSeconds) {
   EXPECT_EQ(a_.store.Calls("TakeCensus") - before, 6);
 }
 
-TEST_F(EngineMetricsTest, WhatTheDatabaseIsAskedIsTimed) {
+TEST_F(EngineMetricsTest, CallsToTheDatabaseAreTimed) {
   (void)a_.Do(Stand("orders", "a"));
   world_.Advance(1s);
 

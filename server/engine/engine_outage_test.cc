@@ -60,7 +60,7 @@ TEST_F(OutageUseTest, FailedTransactionsAreLoggedEveryTenSeconds) {
 }
 
 // Its reads are answered meanwhile, as under FLUSH TABLES WITH READ LOCK.
-TEST_F(OutageUseTest, WhatWaitsForATransactionThatHangsIsRefusedAsUnavailable) {
+TEST_F(OutageUseTest, WorkBehindATransactionThatHangsIsRefusedAsUnavailable) {
   const Reply<Answer> waiting;
   bool hangs = true;
   std::vector<Result<void>> admitted;
@@ -78,7 +78,7 @@ TEST_F(OutageUseTest, WhatWaitsForATransactionThatHangsIsRefusedAsUnavailable) {
   EXPECT_TRUE(a_.engine.AdmitCampaign());
 }
 
-// It waits for others' locks: that says nothing of the database.
+// It waits for others' locks, which says nothing about the database.
 TEST_F(OutageUseTest, ATransactionThatWaitsForLocksDoesNotHang) {
   constexpr int kTriesBeforePatience = 12;
   std::vector<Result<void>> admitted;
@@ -100,7 +100,7 @@ TEST_F(OutageUseTest, ATransactionThatWaitsForLocksDoesNotHang) {
   EXPECT_THAT(admitted[0], FailsWith(Reason::kOverloaded));
 }
 
-TEST_F(OutageUseTest, WhatWaitsForASilentDatabaseIsRefusedAsUnavailable) {
+TEST_F(OutageUseTest, WorkForASilentDatabaseIsRefusedAsUnavailable) {
   for (const Work work : {Work::kRenewals, Work::kReads, Work::kCommands}) {
     a_.scheduler.Hold(work);
   }
@@ -119,7 +119,7 @@ TEST_F(OutageUseTest, WhatWaitsForASilentDatabaseIsRefusedAsUnavailable) {
   EXPECT_THAT(second.get(), FailsWith(Reason::kStoreUnavailable));
 }
 
-// Its client renews it when the database is back, before its lease is over by the service clock.
+// Its client renews it when the database is back, before its lease expires by the service clock.
 TEST_F(OutageUseTest, AnOutageOfAnyLengthEndsNothing) {
   TakeDatabaseAway(100 * kLease);
   world_.Advance(1s);
@@ -163,7 +163,7 @@ TEST_F(OutageUseTest, AStoreThatCannotBeWrittenIsAway) {
   EXPECT_FALSE(a_.engine.beat_fault());
 }
 
-TEST_F(OutageUseTest, ADeadLeaderIsFollowedOnceItsLeaseIsOver) {
+TEST_F(OutageUseTest, ADeadLeaderIsReplacedOnceItsLeaseExpires) {
   world_.Advance(kLease + 600ms);
 
   EXPECT_EQ(Leader(), "b");

@@ -45,7 +45,7 @@ class RevertTest : public ::testing::Test {
         std::filesystem::copy(path + file, path + ".snapshot" + file);
       }
     }
-    // What it lacks: a term of each election, and beats of the replica.
+    // The snapshot lacks a term of each election, and beats of the replica.
     for (int i = 0; i < kElections; ++i) {
       EXPECT_TRUE(a_.Do(Leave(Name(i), "a")));
       EXPECT_TRUE(a_.Do(Stand(Name(i), "a")));
@@ -94,7 +94,7 @@ class RevertTest : public ::testing::Test {
   std::unique_ptr<Store> reverted_;
 };
 
-TEST_F(RevertTest, ItIsNoticedWhateverOthersHaveDoneSince) {
+TEST_F(RevertTest, TheRevertIsNoticedWhateverOthersHaveDoneSince) {
   const Watching watching(a_.engine.hub(), {WatchElection{{Name(0)}}});
   LetAnotherGoOn();
 

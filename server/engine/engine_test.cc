@@ -1,5 +1,5 @@
-// The engine, driven by hand on a real store in memory: what a command does is the law's and tested
-// there; here it is about batches, the order of telling, the end of sessions, and failures.
+// The engine, driven by hand on a real store in memory. What a command does is tested with the law;
+// these tests are about batches, the order of notifications, the end of sessions, and failures.
 #include "server/engine/engine.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-// What becomes due between two beats is searched for this late at worst.
+// Maximum delay before a search for work that becomes due between two beats.
 constexpr auto kJitterMax = 20ms;
 constexpr auto kBeat = 1s;
 constexpr auto kGoodFor = 3s;  // kHomeGoodFor
@@ -51,7 +51,7 @@ class EngineTest : public ::testing::Test {
   std::vector<PlaceKey> PlacesOf(const std::string& name) {
     return world_.store().FindPlaces({Id(name)}).value();
   }
-  // By nobody's replica: the next beat shows it.
+  // Behind the back of all replicas: the next beat shows it.
   void EndUnnoticed(const std::string& name) {
     EXPECT_TRUE(world_.store().Transact({{}, {Id(name)}}, {}, [&](TransactionState& transaction) {
       EXPECT_TRUE(EndSession(transaction, Id(name), Cause::kDeposed));
@@ -180,7 +180,7 @@ TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirPartit
   EXPECT_THAT(all.lines(), SizeIs(3)) << "one line each";
 }
 
-TEST_F(EngineTest, OtherReplicasAreToldOfEachPartitionThatATransactionChanges) {
+TEST_F(EngineTest, EachPartitionThatATransactionChangesIsAnnouncedToOtherReplicas) {
   std::vector<int> told;
   EngineOptions options;
   options.on_commit = [&](PartitionOffset at) { told.push_back(at.partition); };
@@ -314,7 +314,7 @@ TEST_F(EngineTest, ReadsThatWaitTogetherMakeOneRead) {
   EXPECT_THAT(replies.back().get(), IsLedBy("a", 1u));
 }
 
-TEST_F(EngineTest, WhatAnotherReplicaHasChangedIsReadBeforeItIsTold) {
+TEST_F(EngineTest, AChangeOfAnotherReplicaIsReadBeforeItIsAnnounced) {
   Replica& b = world_.Start();
   (void)a_.Do(Stand("orders", "a"));
   EXPECT_THAT(a_.Read({"orders"}), IsLedBy("a", 1u));
@@ -505,7 +505,7 @@ TEST_F(EngineTest, ACommandNobodyWaitsForWhenItIsDecidedIsDropped) {
   EXPECT_EQ(a_.metrics.commands_busy.Value(), 0);  // it is not tried again
 }
 
-TEST_F(EngineTest, TheOthersOfItsBatchAreAnswered) {
+TEST_F(EngineTest, TheOtherCommandsOfItsBatchAreAnswered) {
   int asked = 0;
   const std::vector<Reply<Answer>> replies(4);
   for (size_t i = 0; i < replies.size(); ++i) {
@@ -522,7 +522,7 @@ TEST_F(EngineTest, TheOthersOfItsBatchAreAnswered) {
   }
 }
 
-// --- Telling ---
+// --- Notifications ---
 
 TEST_F(EngineTest, LocalChangesAreReportedAtOnce) {
   const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
@@ -986,7 +986,7 @@ TEST_F(EngineTest, APlaceIsReadWithAndWithoutItsPositionInOneBatch) {
   EXPECT_EQ(positioned.get()->election->election.leader->session, Id("a"));
 }
 
-TEST_F(EngineTest, WhoIsElectedWhileItsPlaceIsReadHasOne) {
+TEST_F(EngineTest, ACandidateElectedDuringAReadOfItsPlaceHasOne) {
   Replica& b = world_.Start();
   for (const char* name : {"a", "b"}) (void)a_.Do(Stand("orders", name));
   bool read = false;
@@ -1114,7 +1114,7 @@ TEST_F(CloseSessionTest, AnOperatorsEndOfASessionIsCountedAndLogged) {
   EXPECT_EQ(a_.metrics.admin_changes.Value(), 1);
 }
 
-TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {
+TEST_F(CloseSessionTest, AnOperatorLearnsWhetherItsCallEndedTheSession) {
   const auto depose = [&](const SessionId& session, const Reply<Closed>& reply) {
     a_.engine.DeposeSession(session, {"operator", "why"}, reply);
   };
@@ -1159,7 +1159,7 @@ TEST_F(CloseSessionTest, ClosingAnExpiredSessionKeepsItsCause) {
   EXPECT_THAT(PlacesOf("a"), IsEmpty());
 }
 
-TEST_F(CloseSessionTest, ASessionOfAnotherIdentityIsNotThere) {
+TEST_F(CloseSessionTest, ASessionOfAnotherIdentityIsNotFound) {
   Campaign campaign = Stand("jobs", "z");
   campaign.principal = {"team", {}};
   ASSERT_THAT(a_.Do(campaign), AnswersElected());
@@ -1198,7 +1198,7 @@ TEST_F(CloseSessionTest, SessionsClosedTogetherEachGetTheirOwnAnswer) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
-// So long its client is told what became of it.
+// Until then, its client can learn why it ended.
 TEST(EndedSessionTest, ItIsRememberedForAnHourAfterItsLease) {
   World world;
   EngineOptions calm;
@@ -1282,7 +1282,6 @@ TEST_F(CloseSessionTest, ACallWithALostReplyCanBeSentAgain) {
   EXPECT_THAT(PlacesOf("a"), IsEmpty());
 }
 
-// Whatever the moment of the kill, counted in tasks, another replica finishes it.
 TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
   Replica& b = world_.Start();
   const Watching watching(b.engine.hub(), {WatchElection{{"led"}}});
@@ -1300,6 +1299,7 @@ TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
+// Kills the replica after the given number of tasks; another one finishes its work.
 class CloseSessionKillTest : public CloseSessionTest, public ::testing::WithParamInterface<int> {};
 
 INSTANTIATE_TEST_SUITE_P(AfterTasks, CloseSessionKillTest, ::testing::Range(0, 8));
@@ -1404,7 +1404,7 @@ TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedEndlessly) {
   EXPECT_LT(a_.store.Calls("FindDueWork") + a_.store.Calls("Transact"), 100);
 }
 
-// --- What is counted ---
+// --- Metrics ---
 
 TEST_F(EngineTest, TermsAreCountedByTheReplicaThatGrantedOrEndedThem) {
   Replica& b = world_.Start();

@@ -1,6 +1,6 @@
-// How the engine's tests speak: a world of one database and several replicas, in which time moves
-// only when told; watchers that write down what they are told; and answers that can be waited for
-// without waiting.
+// Vocabulary for the engine's tests: a world of one database and several replicas, in which a test
+// moves time; watchers that record their notifications; and answers that tests inspect without
+// waiting.
 //
 // Names stand for candidates and sessions as in core/law/law_testing.h.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace tenure::testing {
 
-// The other end of a `done`. Copies share what they were told.
+// The other end of a `done`. Copies share the answer.
 template <typename T>
 class Reply {
  public:
@@ -41,7 +41,7 @@ class Reply {
   std::shared_ptr<std::vector<Result<T>>> told_ = std::make_shared<std::vector<Result<T>>>();
 };
 
-// Writes down what it is told, one line each: "orders 1 ELECTED a term 1".
+// Records its notifications, one line each: "orders 1 ELECTED a term 1".
 class Recorder final : public engine::Watcher {
  public:
   void OnEvent(const std::shared_ptr<const Event>& event) override {
@@ -104,7 +104,7 @@ struct Replica {
   explicit Replica(Store& database, engine::EngineOptions options = {})
       : store(database), engine(store, scheduler, metrics, Polling(std::move(options))) {}
 
-  // Replicas tell each other nothing here: by default they poll often instead.
+  // Replicas do not announce commits here: by default they poll often instead.
   static engine::EngineOptions Polling(engine::EngineOptions options) {
     const bool by_default = options.feed_interval == engine::EngineOptions().feed_interval;
     if (by_default) options.feed_interval = std::chrono::milliseconds(10);

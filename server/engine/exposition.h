@@ -1,4 +1,4 @@
-// The metrics as they are scraped: those that are counted all along, and those that are read from
+// The metrics as they are scraped: counters that are kept all along, and values that are read from
 // the parts of the engine at that moment.
 #pragma once
 

@@ -15,7 +15,7 @@ constexpr SteadyTime::duration kForgetPause = 1s;  // while there is more to for
 constexpr Duration kEndedSessionsKeptFor = std::chrono::hours(1);
 constexpr size_t kForgottenAtOnceMax = 10'000;
 
-// Passes through the history within the age that it may reach, within bounds.
+// Passes through the history within its maximum age, within bounds.
 constexpr int kTrimsPerAge = 10;
 constexpr Duration kTrimIntervalMin = 100ms;
 constexpr Duration kTrimIntervalMax = 60s;

@@ -20,15 +20,15 @@ class Housekeeping {
         retention_(retention),
         statistics_(store, metrics) {}
 
-  // Once.
+  // Call once.
   void Start();
 
-  // What was counted last. Thread-safe.
+  // The latest counts. Thread-safe.
   [[nodiscard]] std::optional<Statistics> statistics() const { return statistics_.latest(); }
 
  private:
   void ForgetSessions();
-  // In the elections after `after`.
+  // Trims the history of elections after `after`.
   void TrimHistory(const ElectionName& after);
   void ReadStatistics();
   void PostIn(SteadyTime::duration pause, Scheduler::Task task);

@@ -19,14 +19,14 @@ namespace tenure::engine {
 
 struct PurgeOrder {
   Purge purge;
-  std::string prefix;  // elections whose names begin so
-  std::string after;   // and come after this
+  std::string prefix;  // elections whose names begin with it
+  std::string after;   // and come after this one
   size_t limit = 0;    // maximum number to look at
 };
 
 struct PurgePage {
   std::vector<ElectionName> purged;  // or would be, in a dry run
-  std::string next;                  // go on after this; empty: that was all
+  std::string next;                  // continue after this; empty: that was all
 };
 
 // One page at a time, on a thread for background work, each in a bounded number of transactions, of
@@ -36,7 +36,7 @@ class Purges {
  public:
   Purges(ReadStore& store, Scheduler& scheduler, Transactions& transactions, Publisher& publisher);
 
-  // Errors: kOverloaded, kStoreUnavailable. Some may have been purged even so.
+  // Errors: kOverloaded, kStoreUnavailable. Some may have been purged all the same.
   void Submit(PurgeOrder order, AnswerTo<PurgePage> done);
 
   [[nodiscard]] std::vector<QueueView> Queues() const;
@@ -48,7 +48,7 @@ class Purges {
   };
 
   [[nodiscard]] Result<PurgePage> Run(const PurgeOrder& order);
-  // One transaction. Adds what is purged, and answers with how many of the elections are done with.
+  // One transaction. Adds what is purged, and returns how many of the elections are done.
   [[nodiscard]] Result<size_t> PurgeSome(const Purge& purge, std::span<const ElectionName> names,
                                          std::vector<ElectionName>& purged);
 

@@ -1,4 +1,4 @@
-// Purges: pages of elections that nobody uses, and what other replicas make of it.
+// Purges: pages of elections that nobody uses, and how other replicas cope.
 #include "server/engine/purges.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ class PurgesTest : public ::testing::Test {
   int pages_ = 0;
 };
 
-TEST_F(PurgesTest, WhatNobodyUsesGoes) {
+TEST_F(PurgesTest, UnusedElectionsArePurged) {
   Use(a_, "orders");
   Use(a_, "jobs");
   EXPECT_THAT(a_.Do(Stand("jobs", "b")), AnswersElected());
@@ -77,7 +77,7 @@ TEST_F(PurgesTest, WhatNobodyUsesGoes) {
   EXPECT_EQ(a_.metrics.admin_changes.Value(), 1);
 }
 
-TEST_F(PurgesTest, WhatWasUsedLatelyStays) {
+TEST_F(PurgesTest, RecentlyUsedElectionsStay) {
   Use(a_, "orders");
   world_.Advance(kUnused - 1s);
 
@@ -85,7 +85,7 @@ TEST_F(PurgesTest, WhatWasUsedLatelyStays) {
   EXPECT_THAT(Elections(), ElementsAre("orders"));
 }
 
-TEST_F(PurgesTest, ADryRunSaysWhatWouldGo) {
+TEST_F(PurgesTest, ADryRunListsWhatWouldBePurged) {
   Use(a_, "orders");
   world_.Advance(kUnused);
   PurgeOrder order = Everything();
@@ -97,7 +97,7 @@ TEST_F(PurgesTest, ADryRunSaysWhatWouldGo) {
   EXPECT_EQ(a_.metrics.admin_changes.Value(), 0);
 }
 
-TEST_F(PurgesTest, OnlyElectionsWithThePrefixGo) {
+TEST_F(PurgesTest, OnlyElectionsWithThePrefixArePurged) {
   for (const char* name : {"a/1", "b/1", "b/2", "c/1"}) Use(a_, name);
   world_.Advance(kUnused);
   PurgeOrder order = Everything();
@@ -107,7 +107,7 @@ TEST_F(PurgesTest, OnlyElectionsWithThePrefixGo) {
   EXPECT_THAT(Elections(), ElementsAre("a/1", "c/1"));
 }
 
-TEST_F(PurgesTest, PagesEndWhereTheNextOneBegins) {
+TEST_F(PurgesTest, EachPageContinuesTheOneBefore) {
   for (const char* name : {"1", "2", "3", "4", "5"}) Use(a_, name);
   EXPECT_THAT(a_.Do(Stand("3", "b")), AnswersElected());
   world_.Advance(kUnused);
@@ -116,7 +116,7 @@ TEST_F(PurgesTest, PagesEndWhereTheNextOneBegins) {
   EXPECT_EQ(pages_, 3);
 }
 
-TEST_F(PurgesTest, MoreThanATransactionTakesGo) {
+TEST_F(PurgesTest, MoreElectionsThanOneTransactionTakesArePurged) {
   std::vector<std::string> names;
   for (int i = 100; i < 250; ++i) Use(a_, names.emplace_back(std::to_string(i)));
   world_.Advance(kUnused);
@@ -125,7 +125,7 @@ TEST_F(PurgesTest, MoreThanATransactionTakesGo) {
   EXPECT_EQ(pages_, 1);
 }
 
-TEST_F(PurgesTest, OneThatAnotherTransactionHoldsStays) {
+TEST_F(PurgesTest, ALockedElectionStays) {
   Use(a_, "orders");
   Use(a_, "jobs");
   world_.Advance(kUnused);
@@ -140,8 +140,8 @@ TEST_F(PurgesTest, AStoreThatIsAwayIsAnError) {
   EXPECT_THAT(Purge(Everything()), FailsWith(Reason::kStoreUnavailable));
 }
 
-// More than is deleted at once, in one page, and in one call.
-TEST_F(PurgesTest, ALongHistoryGoesPieceByPieceWithTheElection) {
+// Its events are more than are deleted at once, in one page, and in one call.
+TEST_F(PurgesTest, ALongHistoryIsPurgedPieceByPieceWithItsElection) {
   constexpr uint64_t kEvents = 10'500;
   for (const char* name : {"0", "a", "z"}) Use(a_, name);
   LockSet locks;
@@ -183,7 +183,7 @@ class PurgedElsewhereTest : public PurgesTest {
   Replica& b_ = world_.Start();
 };
 
-TEST_F(PurgedElsewhereTest, TermsGoOnBeforeItHasHeardOfIt) {
+TEST_F(PurgedElsewhereTest, TermsGoOnBeforeItHearsOfThePurge) {
   ASSERT_THAT(PurgeAll(Everything()), ElementsAre("orders"));
 
   EXPECT_THAT(b_.Do(Stand("orders", "b")), AnswersElected());
@@ -192,7 +192,7 @@ TEST_F(PurgedElsewhereTest, TermsGoOnBeforeItHasHeardOfIt) {
   EXPECT_EQ(b_.metrics.transactions_refused.Value(), 1);
 }
 
-TEST_F(PurgedElsewhereTest, TermsGoOnAfterItHasHeardOfIt) {
+TEST_F(PurgedElsewhereTest, TermsGoOnAfterItHearsOfThePurge) {
   ASSERT_THAT(PurgeAll(Everything()), ElementsAre("orders"));
   world_.Advance(1s);
 
@@ -202,14 +202,14 @@ TEST_F(PurgedElsewhereTest, TermsGoOnAfterItHasHeardOfIt) {
   EXPECT_EQ(b_.metrics.transactions_refused.Value(), 0);
 }
 
-TEST_F(PurgedElsewhereTest, ItShowsNothing) {
+TEST_F(PurgedElsewhereTest, ItShowsNoPurgedElection) {
   ASSERT_THAT(PurgeAll(Everything()), ElementsAre("orders"));
 
   EXPECT_EQ(b_.Read({"orders"}).value(), std::nullopt);
   EXPECT_EQ(a_.Read({"orders"}).value(), std::nullopt);
 }
 
-TEST_F(PurgedElsewhereTest, ItsWatchersAreToldOfTheNextLeader) {
+TEST_F(PurgedElsewhereTest, ItsWatchersAreNotifiedOfTheNextLeader) {
   const Watching watching(b_.engine.hub(), {WatchElection{{"orders"}}});
   ASSERT_THAT(PurgeAll(Everything()), ElementsAre("orders"));
   EXPECT_THAT(a_.Do(Stand("orders", "c")), AnswersElected());

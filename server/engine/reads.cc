@@ -116,8 +116,8 @@ Reads::After Reads::RunElections(std::vector<PendingElection> batch) {
   };
 }
 
-// Each message that answers rows is followed by one that shows whether the database is still the
-// one that this replica knows: what it showed before, it had then.
+// Each message that reads rows is followed by one that shows whether the database is still the one
+// that this replica knows: if so, the rows came from it.
 Result<Views> Reads::ReadViews(std::set<ElectionName> names) {
   Views views;
   std::set<ElectionName> known;

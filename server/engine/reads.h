@@ -1,5 +1,5 @@
-// Questions: who leads, where a session stands, what happened. What waits together is one read of
-// the store, begun after it was asked.
+// Questions: who leads, where a session stands, what happened. Questions that wait share one read
+// of the store, which begins after they were asked.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ namespace tenure::engine {
 
 // A session's place in an election, as it was read.
 struct Place {
-  // There if the position was asked for or the session does not wait, and the election exists.
+  // Set if the election exists, and the position was asked for or the session does not wait.
   std::optional<ElectionView> election;
   bool waiting = false;
   uint64_t position = 0;  // if asked for
@@ -61,7 +61,7 @@ class Reads {
   void ReadSeats(SeatPage page, AnswerTo<std::vector<Leadership>> done);
   void ReadEvents(const ElectionName& name, Revision from, size_t limit,
                   AnswerTo<std::vector<Event>> done, Wanted wanted);
-  // Elections whose names begin so and come after `after`, in order.
+  // Elections whose names begin with `prefix` and come after `after`, in order.
   void ReadNames(std::string prefix, std::string after, size_t limit,
                  AnswerTo<std::vector<ElectionName>> done, Wanted wanted);
   // Runs any other read of its own. Errors: those of `read`, too. A read that is no longer wanted
@@ -103,14 +103,14 @@ class Reads {
     if (!kind.Add(reading)) Refuse(scheduler_, std::move(done), transactions_.WhyFull());
   }
 
-  // Each runs a batch, and returns what answers it.
+  // Each runs a batch, and returns the function that answers it.
   After RunElections(std::vector<PendingElection> batch);
   After RunPlaces(std::vector<PendingPlace> batch);
-  // From rows, and what is known, if the database says that it has not changed. Errors:
-  // kStoreUnavailable, also if it is not in the history that this replica knows.
+  // From rows, and from memory, if the database says that nothing has changed. Errors:
+  // kStoreUnavailable, also if the database is not in the history that this replica knows.
   [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadViews(
       std::set<ElectionName> names);
-  // Who was there after the last message was answered. Errors: those of ReadViews.
+  // Reads who was there after the last message was answered. Errors: those of ReadViews.
   [[nodiscard]] Result<Attendance> ReadAttendance();
   [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadRows(
       const std::set<ElectionName>& names);

@@ -81,7 +81,7 @@ std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
     }
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
-  // Settled here, so as to answer when that is over; again for a session that had ended before.
+  // Settled here, to answer when that has ended; again for a session that had ended before.
   CountEndedSessions(metrics_, committed->transaction);
   committed->transaction.ended.clear();
   std::vector<Ending> endings;

@@ -24,7 +24,7 @@
 
 namespace tenure::engine {
 
-// A session that is over, and whether the operator's call that asked for it has ended it.
+// An ended session, and whether it was ended by the operator's call that asked for it.
 struct Closed {
   Session session;
   bool deposed = false;
@@ -67,7 +67,7 @@ class SessionEndings {
   void Settle(std::vector<Ending> endings);
   void GiveUpPlaces(Ending ending, const std::vector<ElectionName>& elections);
   std::function<void()> MarkSettled(std::vector<Ending> batch);
-  // `done` is called, whether it has succeeded or not.
+  // `done` is called, whether settling has succeeded or not.
   void Finish(const Ending& ending, Result<void> settled);
 
   LawStore& store_;

@@ -15,16 +15,16 @@ class StatisticsCollector {
  public:
   StatisticsCollector(OperatorStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
 
-  // A constant number of reads, each of a bounded part of what there is, except for the statistics
-  // themselves. A metric that cannot be read keeps its value.
+  // Makes a constant number of bounded reads, apart from the statistics themselves. A metric that
+  // cannot be read keeps its value.
   void Take();
-  // As they were counted last; nothing before the first time. Thread-safe.
+  // The latest counts; nothing before the first time. Thread-safe.
   [[nodiscard]] std::optional<Statistics> latest() const;
 
  private:
-  // Corrects the elections that are listed, should one have been deleted.
+  // Corrects the listed elections, in case one was deleted.
   void ReadListed();
-  // Looks for more to list, as long as there is room: in the next part of those of one prefix.
+  // Looks for more elections to list, while there is room: in the next part of one prefix.
   void ReadMore();
 
   OperatorStore& store_;

@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The next beat comes sooner.
+// Later work is left to the next beat.
 constexpr SteadyTime::duration kPlannedMax = 1s;
-// Before the rest is searched for, if there is more than one look shows.
+// Pause before the next search, if one search does not show everything.
 constexpr SteadyTime::duration kPauseWithMore = 100ms;
 constexpr int64_t kJitterMax = 20;  // milliseconds
 

@@ -1,6 +1,6 @@
-// What time makes due: ended sessions that still hold seats or places are settled, and elections
-// that are ready for a grant are decided. Each beat shows what is due; in between, it is searched
-// for when it is known to become due.
+// Work that time makes due: ended sessions that still hold seats or places are settled, and
+// elections that are ready for a grant are decided. Each beat shows such work; in between, this
+// searches for it when some is known to become due.
 #pragma once
 
 #include <optional>
@@ -21,15 +21,15 @@ namespace tenure::engine {
 // Thread-safe. Everything must outlive the scheduler's last task.
 class TimedWork {
  public:
-  // Of each kind of work, in one look.
+  // Maximum of each kind of work in one search.
   static constexpr size_t kDueMax = 500;
 
-  // Replicas with other `seed`s search a little apart from each other.
+  // Replicas with different `seed`s search a little apart from each other.
   TimedWork(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
             ChangeFeed& feed, uint64_t seed, Commands& commands, SessionEndings& endings);
 
-  // Begins what is due, as a beat has shown that was sent and answered at these times.
-  // REQUIRES: `due` belongs to the published history (ChangeFeed::Confirm).
+  // Starts the work that a beat has shown, which was sent and answered at these times. REQUIRES:
+  // `due` belongs to the published history (ChangeFeed::Confirm).
   void Begin(const DueWork& due, SteadyTime asked, SteadyTime answered);
   // A transaction of this replica has left an election that will be ready then.
   void Plan(SteadyTime when);

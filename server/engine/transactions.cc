@@ -106,7 +106,7 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
     return Fail(Reason::kStoreUnavailable, "this replica joins the service again");
   }
   const HomeState::Moment moment = home_.Now();
-  // In the last try.
+  // As decided in the last try.
   std::vector<SessionId> ended;
   bool opened = false;
   const Decide informed = [&](TransactionState& transaction) {

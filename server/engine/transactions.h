@@ -32,8 +32,8 @@ class Transactions {
   // Runs one, from what is remembered if that is enough, and counts it. Errors: kStoreUnavailable.
   [[nodiscard]] Result<Committed> Run(const LockSet& locks, const Decide& decide);
 
-  // Run, from what is locked only: for what depends on where a session is kept. `write`: this
-  // replica's next write of its own row is a part of it.
+  // Like Run, but from locked rows only: for decisions that depend on where a session is kept.
+  // `write`, if set, is this replica's next write of its own row, as a part of the transaction.
   [[nodiscard]] Result<Committed> RunForHome(const LockSet& locks,
                                              const std::optional<OwnRow::Write>& write,
                                              const Decide& decide);
@@ -51,7 +51,7 @@ class Transactions {
   void Failed(const Error& error);
   // Passes on what was committed about the sessions that are kept here.
   void Keep(const TransactionState& committed, const HomeState::Moment& begun);
-  // Nothing if not all that is needed is known.
+  // Nothing unless everything needed is known.
   [[nodiscard]] std::optional<TransactionState> Remembered(const LockSet& locks) const;
 
   LawStore& store_;
@@ -63,7 +63,7 @@ class Transactions {
   HomeState& home_;
   std::atomic<SteadyTime> next_complaint_at_ = SteadyTime();
   mutable Mutex mutex_;
-  // When each was begun that waits for nobody's lock.
+  // When each transaction began, except those that wait for locks.
   std::multiset<SteadyTime> under_way_ TENURE_GUARDED_BY(mutex_);
 };
 

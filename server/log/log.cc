@@ -20,13 +20,13 @@ namespace {
 
 constexpr auto kStopPatience = std::chrono::seconds(1);
 
-std::atomic<LogFormat> format = LogFormat::kText;  // set before there are other threads
+std::atomic<LogFormat> format = LogFormat::kText;  // set before other threads start
 
-// What moves a terminal's cursor, reorders its line, or does not show at all, of the characters
+// Whether a character moves a terminal's cursor, reorders its line or is invisible, among those
 // that JSON does not escape.
 bool Deceives(char32_t code) { return (code >= 0x7F && code < 0xA0) || IsInvisible(code); }
 
-// As JSON escapes it: beyond the first 65,536, as two halves.
+// As JSON escapes it: a surrogate pair above U+FFFF.
 std::string Escaped(char32_t code) {
   if (code < 0x10000) return fmt::format("\\u{:04x}", uint32_t{code});
   const uint32_t rest = code - 0x10000;

@@ -1,12 +1,12 @@
-// The log: one line for each thing that happened, on standard error, as text or as JSON.
+// The log: one line per event, on standard error, as text or as JSON.
 //
 //   2026-11-21T10:00:00.000+0000 info leader changed election=orders term=8 from=a to=b
 //   cause=EXPIRED
 //   {"time":"2026-11-21T10:00:00.000Z","level":"info","message":"leader
 //   changed","election":"orders",...}
 //
-// What is not written fast enough is dropped, oldest first: a log never holds up an election. No
-// field is ever a secret: sessions by their handles, callers by their names. Thread-safe.
+// Lines that cannot be written fast enough are dropped, oldest first: logging never holds up an
+// election. No field holds a secret: sessions appear by handle, callers by name. Thread-safe.
 #pragma once
 
 #include <spdlog/common.h>
@@ -26,13 +26,14 @@ struct LogOptions {
   spdlog::level::level_enum level = spdlog::level::info;
 };
 
-// Once, before the first line.
+// Call once, before the first line.
 void StartLog(const LogOptions& options);
-// Once, after the last line. Returns false if the log could not be written within a second, as when
-// a pipe is full. Its thread is then still running: end the process with std::_Exit.
+// Call once, after the last line. Returns false if the log could not be written within a second,
+// for example because a pipe is full. Its thread is then still running: end the process with
+// std::_Exit.
 [[nodiscard]] bool StopLog();
 
-// Texts, whole numbers and seconds. Empty texts are left out.
+// A text, a whole number or seconds. Empty texts are omitted.
 struct LogField {
   std::string_view name;
   std::variant<std::string, uint64_t, double> value;
@@ -43,7 +44,7 @@ void LogInfo(std::string_view message, LogFields fields = {});
 void LogWarning(std::string_view message, LogFields fields = {});
 void LogError(std::string_view message, LogFields fields = {});
 
-// A line without its time and level, as text.
+// A line as text, without its time and level.
 [[nodiscard]] std::string TextLine(std::string_view message, LogFields fields);
 // A whole line as JSON. Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string JsonLine(std::string_view time, std::string_view level,

@@ -21,15 +21,15 @@ TEST(TextLineTest, AmbiguousValuesAreQuoted) {
             R"(x a="b c" d="e=f" g="h\"i" j="k\nl")");
 }
 
-TEST(TextLineTest, WhatWouldDeceiveAReaderIsEscaped) {
+TEST(TextLineTest, DeceptiveCharactersAreEscaped) {
   EXPECT_EQ(TextLine("x", {{"a", "\u009b31m"}, {"b", "c\u202Ed"}, {"e", "f\u2028g"}}),
             R"(x a="\u009b31m" b="c\u202ed" e="f\u2028g")");
   EXPECT_EQ(TextLine("x", {{"a", "\x9b"}, {"b", "föö 日本"}, {"c", "🗳"}}),
             "x a=\"\uFFFD\" b=\"föö 日本\" c=🗳");
 }
 
-// Tags say nothing to the eye, and anything to a program.
-TEST(TextLineTest, WhatDoesNotShowIsEscaped) {
+// Unicode tags are invisible to people, and readable by programs.
+TEST(TextLineTest, InvisibleCharactersAreEscaped) {
   EXPECT_EQ(
       TextLine("x", {{"a", "\U000E0041\U000E007Fb"}, {"c", "\U000E0100"}, {"d", "\U0001D173"}}),
       R"(x a="\udb40\udc41\udb40\udc7fb" c="\udb40\udd00" d="\ud834\udd73")");
@@ -42,7 +42,7 @@ TEST(TextLineTest, WhatDoesNotShowIsEscaped) {
             R"(x a="\ufff9b\ufffb" c="\u0600" d="\u2066e\u2069")");
 }
 
-TEST(JsonLineTest, WhatDoesNotShowIsAPairOfEscapes) {
+TEST(JsonLineTest, InvisibleCharactersAreEscapedAsSurrogatePairs) {
   const auto line = JsonLine("t", "info", "x", {{"a", "\U000E0041"}});
 
   EXPECT_THAT(line, HasSubstr(R"("a":"\udb40\udc41")"));
@@ -65,7 +65,7 @@ TEST(JsonLineTest, ALineIsOneJsonObject) {
                                                          {"term", 8}}));
 }
 
-TEST(JsonLineTest, WhatWouldDeceiveAReaderIsEscaped) {
+TEST(JsonLineTest, DeceptiveCharactersAreEscaped) {
   const auto line = JsonLine("t", "info", "x", {{"a", "\x7f\u009b\u061C\u200E\u202E\u2029\u2066"}});
 
   EXPECT_THAT(line, HasSubstr(R"("a":"\u007f\u009b\u061c\u200e\u202e\u2029\u2066")"));

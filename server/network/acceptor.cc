@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kSweepInterval = 1s;
 constexpr auto kSweepIntervalMin = 50ms;  // while connections are refused
-constexpr int kAcceptedAtOnceMax = 256;   // before somebody else has a turn
+constexpr int kAcceptedAtOnceMax = 256;   // before another listener's turn
 
 bool WaitFor(const Descriptor& socket, short events, std::chrono::steady_clock::time_point until) {
   const auto left =
@@ -94,7 +94,7 @@ bool Acceptor::Reacts(std::chrono::milliseconds patience) {
 bool Acceptor::IsOwn(const End& peer) {
   const MutexLock lock(mutex_);
   if (own_ != peer) return false;
-  own_.reset();  // once
+  own_.reset();  // it connects once
   return true;
 }
 

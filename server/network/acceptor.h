@@ -1,8 +1,8 @@
-// Accepts connections for somebody else, as many as there may be.
+// Accepts connections on behalf of a server, within limits.
 //
-// The server behind it need not survive running out of descriptors, since that never happens: the
-// limits keep some for everything else. A connection beyond the limits is closed at once, so
-// that its client can go to another replica, and nobody waits behind it.
+// The server never runs out of descriptors: the limits keep some for everything else. A connection
+// beyond the limits is closed at once, so that its client can go to another replica, and nobody
+// queues behind it.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@ namespace tenure::network {
 
 // Called on the acceptor's thread.
 struct AcceptorOwner {
-  // Takes a connection over.
+  // Takes over a connection.
   std::function<void(Descriptor connection)> take;
-  // One was closed instead.
+  // A connection was closed instead.
   std::function<void(Refusal)> refused = [](Refusal) {};
-  // So many are open; told within a second, if that has changed.
+  // The number of open connections, within a second after it has changed.
   std::function<void(size_t)> open = [](size_t) {};
 };
 
@@ -31,15 +31,15 @@ class Acceptor {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Accepts on a thread of its own. `now` says when it may look again which connections have gone.
+  // Accepts on a thread of its own. `now` times the sweeps for closed connections.
   Acceptor(std::vector<Descriptor> listeners, const ConnectionLimits& limits, AcceptorOwner owner,
            std::function<Clock::time_point()> now = Clock::now);
-  // Listens no more. Connections that were taken over stay.
+  // Stops listening. Connections that were taken over stay open.
   ~Acceptor();
 
-  // Whether the server behind it reacts to a new connection from here, which the limits do not
-  // stop. This side closes its sending half at once, and waits this long for a byte (an HTTP/2
-  // server speaks first) or for the end (with TLS). For one thread at a time.
+  // Whether the server reacts to a new connection from this process, which the limits do not
+  // affect. This side closes its sending half at once, and waits up to `patience` for a byte (an
+  // HTTP/2 server speaks first) or for the end (with TLS). For one thread at a time.
   [[nodiscard]] bool Reacts(std::chrono::milliseconds patience);
 
  private:
@@ -47,7 +47,7 @@ class Acceptor {
   void AcceptAll(const Descriptor& listener);
   void MayAdd(Accepted accepted);
   [[nodiscard]] bool IsOwn(const End& peer);
-  // Looks which are still open, if that was not done just now.
+  // Sweeps closed connections, unless that was done just now.
   void SweepSoon();
   // Closes a waiting connection for which only the spare descriptor is left.
   void RefuseWithoutDescriptor(const Descriptor& listener);
@@ -57,7 +57,7 @@ class Acceptor {
   const std::function<Clock::time_point()> now_;
   Connections connections_;
   Descriptor spare_;
-  Descriptor stop_;  // readable: end
+  Descriptor stop_;  // readable: stop
   Clock::time_point swept_at_;
   size_t told_ = 0;
 

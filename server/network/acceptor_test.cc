@@ -62,7 +62,7 @@ class AcceptorTest : public ::testing::Test {
   std::unique_ptr<Acceptor> acceptor_;
 };
 
-TEST_F(AcceptorTest, WhatIsBeyondTheLimitIsClosedAtOnce) {
+TEST_F(AcceptorTest, AConnectionBeyondTheLimitIsClosedAtOnce) {
   Open({1, 1});
   const Descriptor first = ConnectToPort(port_);
   WaitForTaken(1);
@@ -73,8 +73,8 @@ TEST_F(AcceptorTest, WhatIsBeyondTheLimitIsClosedAtOnce) {
   EXPECT_THAT(WaitForRefusals(1), ElementsAre(Refusal::kTooMany));
 }
 
-// A refusal looks for connections that have gone, at most every 50 ms.
-TEST_F(AcceptorTest, AConnectionThatHasGoneMakesRoom) {
+// A refusal sweeps closed connections, at most every 50 ms.
+TEST_F(AcceptorTest, AClosedConnectionMakesRoom) {
   Open({1, 1});
   const Descriptor first = ConnectToPort(port_);
   WaitForTaken(1);
@@ -92,8 +92,8 @@ TEST_F(AcceptorTest, AConnectionThatHasGoneMakesRoom) {
   EXPECT_THAT(WaitForRefusals(1), ElementsAre(Refusal::kTooMany));
 }
 
-// A process whose descriptors are used up goes on to accept once there are some again.
-TEST_F(AcceptorTest, WithoutDescriptorsItRefusesAndGoesOn) {
+// A process that has used up its descriptors accepts again once some are free.
+TEST_F(AcceptorTest, WithoutDescriptorsItRefusesAndThenRecovers) {
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   rlimit low{64, before.rlim_max};
@@ -102,7 +102,7 @@ TEST_F(AcceptorTest, WithoutDescriptorsItRefusesAndGoesOn) {
   for (int i = 0; i < 100; ++i) clients.push_back(ConnectToPort(port_));
   WaitForTaken(100);
   setrlimit(RLIMIT_NOFILE, &low);
-  // The client of this one needs a descriptor, too: a number below 64 that is free.
+  // This client needs a descriptor, too: frees a number below 64.
   clients.front().Reset();
   const Descriptor refused = ConnectToPort(port_);
   const std::string nothing = refused.valid() ? ReadToEnd(refused) : "";
@@ -123,7 +123,7 @@ TEST_F(AcceptorTest, ItKnowsWhetherItsOwnerReacts) {
   EXPECT_FALSE(acceptor_->Reacts(1ms));
 }
 
-TEST_F(AcceptorTest, ItsOwnQuestionGetsThroughWhenThereAreTooMany) {
+TEST_F(AcceptorTest, ItsOwnProbeGetsThroughWhenThereAreTooMany) {
   Open({1, 1});
   const Descriptor first = ConnectToPort(port_);
   WaitForTaken(1);

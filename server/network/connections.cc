@@ -15,7 +15,7 @@ std::optional<ino_t> SocketOf(int descriptor) {
 }  // namespace
 
 std::optional<Refusal> Connections::Add(const Descriptor& connection, const End& peer) {
-  // The descriptor of one that was closed since may be this one's now.
+  // The kernel may have reused the descriptor of a connection that was closed since.
   const auto former = open_.find(connection.number());
   if (former != open_.end()) {
     Forget(former->second);

@@ -1,7 +1,7 @@
-// Which connections are open, and whether one more may be.
+// Tracks which connections are open, and whether one more may be.
 //
-// The new owner of a connection closes it without notice. So each is known by its descriptor and
-// the inode of its socket, and is gone when its descriptor is no longer that socket. Not
+// The new owner of a connection closes it without notice. So each is identified by its descriptor
+// and the inode of its socket, and is gone when its descriptor is no longer that socket. Not
 // thread-safe.
 #pragma once
 
@@ -17,25 +17,25 @@
 namespace tenure::network {
 
 struct ConnectionLimits {
-  size_t max;  // in all
-  // From one IPv4 address, or one network of IPv6 (/64). Fewer if less room is left for others.
+  size_t max;  // in total
+  // Per IPv4 address, or per IPv6 network (/64). Lower while more room must be left for others.
   size_t per_address_max;
 };
 
 enum class Refusal {
-  kTooMany,             // in all
+  kTooMany,             // in total
   kTooManyFromAddress,  // from this address
 };
 
 class Connections {
  public:
-  // FairShare always leaves one; connections may be used up.
+  // FairShare always leaves one, but all connections may be used.
   explicit Connections(const ConnectionLimits& limits)
       : limits_(limits), by_origin_({.max = limits.max + 1}) {}
 
-  // Counts one that is open, unless there are too many.
+  // Counts an open connection, unless there are too many.
   [[nodiscard]] std::optional<Refusal> Add(const Descriptor& connection, const End& peer);
-  // Counts those no more that were closed.
+  // Stops counting closed connections.
   void Sweep();
 
   [[nodiscard]] size_t open() const { return open_.size(); }

@@ -17,7 +17,7 @@ End V6(uint8_t network, uint8_t host) {
 
 Descriptor NewSocket() { return Descriptor(socket(AF_INET, SOCK_STREAM, 0)); }
 
-TEST(ConnectionsTest, ThereAreNoMoreThanTheLimit) {
+TEST(ConnectionsTest, ConnectionsBeyondTheLimitAreRefused) {
   Connections connections({2, 2});
   const Descriptor a = NewSocket(), b = NewSocket(), c = NewSocket();
 
@@ -38,7 +38,7 @@ TEST(ConnectionsTest, OneAddressCannotTakeTheRoomOfOthers) {
   EXPECT_EQ(connections.Add(c, V4(2)), std::nullopt);
 }
 
-// Two that take all they can get.
+// Two addresses that take all they can get.
 TEST(ConnectionsTest, RoomIsKeptForOtherAddresses) {
   constexpr size_t kMax = 90;
   Connections connections({kMax, kMax / 2});
@@ -79,7 +79,7 @@ TEST(ConnectionsTest, ANetworkOfIPv6IsOneAddress) {
   EXPECT_EQ(connections.Add(c, V6(2, 1)), std::nullopt);
 }
 
-TEST(ConnectionsTest, WhatIsClosedMakesRoomOnceThatIsSeen) {
+TEST(ConnectionsTest, AClosedConnectionMakesRoomAfterASweep) {
   Connections connections({2, 1});
   Descriptor a = NewSocket();
   const Descriptor b = NewSocket(), c = NewSocket();
@@ -93,7 +93,7 @@ TEST(ConnectionsTest, WhatIsClosedMakesRoomOnceThatIsSeen) {
   EXPECT_EQ(connections.Add(c, V4(1)), std::nullopt);
 }
 
-TEST(ConnectionsTest, ADescriptorThatIsAnotherSocketNowIsNotTheSameConnection) {
+TEST(ConnectionsTest, AReusedDescriptorIsNotTheSameConnection) {
   Connections connections({2, 2});
   Descriptor a = NewSocket();
   const int number = a.number();
@@ -101,13 +101,13 @@ TEST(ConnectionsTest, ADescriptorThatIsAnotherSocketNowIsNotTheSameConnection) {
 
   a.Reset();
   const Descriptor other = NewSocket();
-  ASSERT_EQ(other.number(), number);  // the kernel gives the lowest that is free
+  ASSERT_EQ(other.number(), number);  // the kernel reuses the lowest free number
   connections.Sweep();
 
   EXPECT_EQ(connections.open(), 0u);
 }
 
-TEST(ConnectionsTest, ADescriptorThatIsGivenAgainIsCountedOnce) {
+TEST(ConnectionsTest, AReusedDescriptorIsCountedOnce) {
   Connections connections({1, 1});
   Descriptor a = NewSocket();
   const int number = a.number();

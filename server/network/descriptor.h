@@ -20,7 +20,7 @@ class Descriptor {
 
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool valid() const { return number_ >= 0; }
-  // Somebody else closes it.
+  // The caller closes it.
   [[nodiscard]] int Release() { return std::exchange(number_, -1); }
   void Reset(int number = -1) {
     if (valid()) close(number_);

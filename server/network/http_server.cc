@@ -21,9 +21,9 @@ using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
 
 constexpr size_t kExchangesMax = 64;
-constexpr auto kExchangePatience = 10s;     // from its connection to the last byte of its answer
-constexpr size_t kRequestBytesMax = 8'192;  // its line and its headers; a body is not read
-constexpr size_t kThrownAwayMax = 65'536;   // of what comes after that
+constexpr auto kExchangePatience = 10s;     // from connecting to the last byte of the answer
+constexpr size_t kRequestBytesMax = 8'192;  // request line and headers; bodies are not read
+constexpr size_t kThrownAwayMax = 65'536;   // of further input
 constexpr auto kHealthzPatience = 2s;
 constexpr std::string_view kEndOfHeaders = "\r\n\r\n";
 constexpr std::string_view kAllow = "Allow: GET, HEAD, OPTIONS\r\n";
@@ -44,18 +44,18 @@ std::string Refuse(std::string_view status, std::string_view header = "") {
   return Page(status, kText, std::string(status) + "\n", header);
 }
 
-// What is allowed here, for OPTIONS.
+// The answer to OPTIONS.
 std::string Allowed() {
   return "HTTP/1.1 204 No Content\r\nConnection: close\r\n" + std::string(kAllow) + "\r\n";
 }
 
-// As the answer to HEAD: without its body.
+// The answer to HEAD: the same, without its body.
 std::string HeadOf(std::string answer) {
   answer.resize(answer.find(kEndOfHeaders) + kEndOfHeaders.size());
   return answer;
 }
 
-// What is wrong with the version at the end of a request's line; nothing if it is served.
+// Why the version at the end of a request line is refused; nothing if it is served.
 std::optional<std::string_view> RefusalOf(std::string_view version) {
   const bool http = version.size() == 8 && version.starts_with("HTTP/") && version[6] == '.' &&
                     std::isdigit(version[5]) != 0 && std::isdigit(version[7]) != 0;
@@ -111,7 +111,7 @@ HttpServer::HttpServer(std::vector<Descriptor> listeners, HttpPages pages,
       pages_(std::move(pages)),
       now_(std::move(now)),
       stop_(eventfd(0, EFD_CLOEXEC)) {
-  // The kernel keeps those who connect and say nothing.
+  // The kernel holds back connections that send nothing.
   for (const Descriptor& listener : listeners_) {
     const int seconds = std::chrono::duration_cast<std::chrono::seconds>(kExchangePatience).count();
     setsockopt(listener.number(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
@@ -158,7 +158,7 @@ void HttpServer::Run() {
 }
 
 void HttpServer::AcceptAll(const Descriptor& listener) {
-  // At most as many as there may be, so that each has another turn before it has to make room.
+  // At most kExchangesMax, so that each gets another turn before it has to make room.
   for (size_t i = 0; i < kExchangesMax; ++i) {
     auto accepted = Accept(listener);
     if (!accepted) {
@@ -168,7 +168,7 @@ void HttpServer::AcceptAll(const Descriptor& listener) {
     }
     if (exchanges_.size() >= kExchangesMax) exchanges_.pop_front();
     exchanges_.push_back({std::move(accepted->connection), Steady::now() + kExchangePatience});
-    // Its request is here already, most likely: then it is not one of those that make room.
+    // The request has most likely arrived already: then it can be answered, and need not make room.
     if (!GoOn(exchanges_.back())) exchanges_.pop_back();
   }
 }

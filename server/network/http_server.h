@@ -1,10 +1,10 @@
 // The small HTTP server: /metrics, /healthz and /readyz, for clients that are trusted with no more.
 //
-// HTTP/1.1 with GET, HEAD and OPTIONS, one request for each connection. No `Host` is asked for. One
-// thread serves all. A slow client delays no other: a request has a deadline as a whole, and when
-// there are too many connections, the one that has taken longest makes room. Many clients delay
-// others by one exposition of the metrics: all who have asked for it by then share it. See
-// docs/adr/0041-connections.md for why no library does this.
+// HTTP/1.1 with GET, HEAD and OPTIONS, one request per connection. `Host` is optional. One thread
+// serves all. A slow client delays no other: each request has a deadline as a whole, and when there
+// are too many connections, the oldest makes room. Many clients delay others by one exposition of
+// the metrics, which all that have asked by then share. docs/adr/0041-connections.md says why no
+// library does this.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ class HttpServer {
  public:
   using Clock = std::chrono::system_clock;
 
-  // Serves on a thread of its own. `now` is the time that answers are dated with.
+  // Serves on a thread of its own. `now` dates the answers.
   HttpServer(std::vector<Descriptor> listeners, HttpPages pages,
              std::function<Clock::time_point()> now = Clock::now);
   ~HttpServer();
@@ -47,29 +47,29 @@ class HttpServer {
     Descriptor connection;
     std::chrono::steady_clock::time_point deadline;
     std::string request = {};
-    bool head = false;           // wants no body
-    bool wants_metrics = false;  // gets them when the others have had their turn
-    std::shared_ptr<const std::string> answer = {};  // once there is one, requests are not read
+    bool head = false;                               // wants no body
+    bool wants_metrics = false;                      // answered when the others have had their turn
+    std::shared_ptr<const std::string> answer = {};  // once set, the request is not read on
     size_t sent = 0;                                 // of the answer
-    bool answered = false;   // all was sent; what still comes is thrown away
-    size_t thrown_away = 0;  // bytes
+    bool answered = false;                           // all was sent; further input is thrown away
+    size_t thrown_away = 0;                          // bytes
   };
   using Exchanges = std::list<Exchange>;  // the oldest first
 
   void Run();
   void AcceptAll(const Descriptor& listener);
-  // Each goes on as far as it can. False: it is over.
+  // Each goes as far as it can. False: the exchange has ended.
   bool GoOn(Exchange& exchange) const;
   bool Receive(Exchange& exchange) const;
   static bool Send(Exchange& exchange);
-  // What is left of a request that was answered early: closing with it unread would take the answer
-  // away from its reader.
+  // Reads the rest of a request that was answered early: closing the connection with unread input
+  // would take the answer away from its reader.
   static bool Drain(Exchange& exchange);
-  // Its request is whole, or too large.
+  // The request is complete, or too large.
   void AnswerTo(Exchange& exchange, bool too_large) const;
   void Answer(Exchange& exchange, const std::string& answer) const;
   [[nodiscard]] std::string Dated(std::string answer) const;
-  // Of all pages but the metrics, and with all methods.
+  // For all pages except the metrics, and for all methods.
   [[nodiscard]] std::string AnswerAt(std::string_view path, std::string_view method) const;
   void AnswerWithMetrics();
 
@@ -77,7 +77,7 @@ class HttpServer {
   const HttpPages pages_;
   const std::function<Clock::time_point()> now_;
   Exchanges exchanges_;
-  Descriptor stop_;  // readable: end
+  Descriptor stop_;  // readable: stop
   std::thread thread_;
 };
 

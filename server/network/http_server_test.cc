@@ -78,7 +78,7 @@ TEST_F(HttpServerTest, PagesHaveAStatusATypeAndALength) {
               AllOf(StartsWith("HTTP/1.1 503 "), EndsWith("\r\n\r\nnot ready\n")));
 }
 
-TEST_F(HttpServerTest, WhatDoesNotServeIsNotHealthy) {
+TEST_F(HttpServerTest, AProcessThatDoesNotServeIsNotHealthy) {
   healthy_ = false;
 
   EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
@@ -141,7 +141,7 @@ TEST_F(HttpServerTest, OtherMethodsAreNotAllowed) {
   }
 }
 
-TEST_F(HttpServerTest, NoMethodFindsWhatIsNotThere) {
+TEST_F(HttpServerTest, AMissingPageIsNotFoundByAnyMethod) {
   for (const std::string method : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"}) {
     for (const std::string path : {"/nowhere", "/", "/healthz/", "//healthz", "/Healthz", "/?x"}) {
       EXPECT_THAT(Ask(method + " " + path + " HTTP/1.1\r\n\r\n"),
@@ -169,7 +169,7 @@ TEST_F(HttpServerTest, MethodsAreComparedExactly) {
   }
 }
 
-// As a client sends it to a proxy, which servers must take, too.
+// Clients send these to proxies, but servers must accept them, too.
 TEST_F(HttpServerTest, ATargetMayBeAbsolute) {
   for (const std::string target :
        {"http://host:7071/healthz", "HTTP://host/healthz?x", "https://[::1]:7071/healthz"}) {
@@ -181,7 +181,7 @@ TEST_F(HttpServerTest, ATargetMayBeAbsolute) {
   EXPECT_THAT(Ask("GET http://host?x=/healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
 }
 
-TEST_F(HttpServerTest, AClientThatWantsToGoOnIsToldThatTheConnectionCloses) {
+TEST_F(HttpServerTest, AnAnswerSaysThatTheConnectionClosesEvenIfAskedToKeepItAlive) {
   for (const std::string request :
        {"GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
         "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"}) {
@@ -193,7 +193,7 @@ TEST_F(HttpServerTest, AClientThatWantsToGoOnIsToldThatTheConnectionCloses) {
   }
 }
 
-TEST_F(HttpServerTest, WhatIsNoRequestIsRefused) {
+TEST_F(HttpServerTest, AMalformedRequestIsRefused) {
   EXPECT_THAT(Ask("PRI * HTTP/2.0\r\n\r\n"), StartsWith("HTTP/1.1 505 "));
   for (const std::string line :
        {"GET", "GET /healthz", "GET  /healthz HTTP/1.1", "GET /healthz HTTP/1.1 ",
@@ -214,7 +214,7 @@ TEST_F(HttpServerTest, ABigPageArrivesWhole) {
   EXPECT_THAT(Ask("GET /metrics HTTP/1.1\r\n\r\n").size(), ::testing::Gt(metrics_.size()));
 }
 
-TEST_F(HttpServerTest, WhoAsksForMetricsMeanwhileSharesThem) {
+TEST_F(HttpServerTest, RequestsForMetricsShareAnExposition) {
   std::vector<Descriptor> clients;
   {
     const std::lock_guard lock(exposing_);
@@ -229,7 +229,7 @@ TEST_F(HttpServerTest, WhoAsksForMetricsMeanwhileSharesThem) {
   EXPECT_EQ(expositions_, 2);
 }
 
-// A server that goes round without a pause never sleeps.
+// A server that spins never sleeps.
 TEST_F(HttpServerTest, AClientThatStaysAfterItsAnswerCostsNothing) {
   const Descriptor client = ConnectToPort(port_);
   SendAll(client, "GET /healthz HTTP/1.1\r\n\r\n");
@@ -241,7 +241,7 @@ TEST_F(HttpServerTest, AClientThatStaysAfterItsAnswerCostsNothing) {
   }
 }
 
-// Those that say half of a request, and no more.
+// Clients that send half a request, and then nothing.
 TEST_F(HttpServerTest, SlowClientsMakeRoomForOthers) {
   std::vector<Descriptor> slow;
   for (int i = 0; i < 200; ++i) {

@@ -16,7 +16,7 @@
 namespace tenure::network {
 namespace {
 
-constexpr int kBacklog = 4'096;  // at most what the kernel allows
+constexpr int kBacklog = 4'096;  // the kernel may allow fewer
 // Longer than a peer that is alive takes to acknowledge anything.
 constexpr int kUnacknowledgedMaxMs = 20'000;
 
@@ -42,8 +42,8 @@ void Set(const Descriptor& socket, int level, int name, int value) {
 Descriptor ListenOn(const addrinfo& address) {
   Descriptor listener(socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!listener.valid()) return {};
-  // What is accepted inherits these. No SO_REUSEPORT: two servers on one port would share its
-  // connections silently.
+  // Accepted sockets inherit these. No SO_REUSEPORT: two servers on one port would silently share
+  // its connections.
   Set(listener, SOL_SOCKET, SO_REUSEADDR, 1);
   Set(listener, IPPROTO_TCP, TCP_NODELAY, 1);
   Set(listener, IPPROTO_TCP, TCP_USER_TIMEOUT, kUnacknowledgedMaxMs);
@@ -158,7 +158,7 @@ tl::expected<Accepted, AcceptFailure> Accept(const Descriptor& listener) {
       case ENFILE:
       case ENOBUFS:
       case ENOMEM: return tl::unexpected(AcceptFailure::kNoDescriptors);
-      // Of that connection only, which is gone: accept(2).
+      // Errors of one connection, which is gone: accept(2).
       case EINTR:
       case ECONNABORTED:
       case EPERM:
@@ -179,7 +179,7 @@ std::optional<Bound> BindBeside(const Descriptor& listener) {
   if (!address) return std::nullopt;
   Descriptor bound(
       socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  // sin6_port is in the same place.
+  // sin6_port is at the same offset.
   reinterpret_cast<sockaddr_in&>(address->storage).sin_port = 0;
   if (!bound.valid() || bind(bound.number(), address->get(), address->size) != 0 ||
       getsockname(bound.number(), address->get(), &address->size) != 0) {

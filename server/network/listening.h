@@ -1,4 +1,4 @@
-// Sockets that listen, and what is accepted from them.
+// Listening sockets, and the connections that they accept.
 #pragma once
 
 #include <array>
@@ -25,14 +25,15 @@ struct Address {
 // Whether only this machine can reach the host: "localhost", 127.0.0.0/8 or ::1.
 [[nodiscard]] bool IsLoopback(const std::string& host);
 
-// Listens on all that the host means; 0.0.0.0 and [::] are all addresses of both families. The
-// sockets do not block. The error is one sentence for the operator, which names the `protocol`.
+// Listens on every address that the host stands for; 0.0.0.0 and [::] stand for all addresses of
+// both families. The sockets do not block. The error, one sentence for the operator, names the
+// `protocol`.
 [[nodiscard]] tl::expected<std::vector<Descriptor>, std::string> Listen(
     const std::string& address, const std::string& protocol);
 
 // One end of a connection.
 struct End {
-  std::array<uint8_t, 16> address{};  // IPv6; an IPv4 address is mapped to one
+  std::array<uint8_t, 16> address{};  // IPv6; IPv4 addresses are mapped
   uint16_t port = 0;
 
   bool operator==(const End&) const = default;
@@ -43,22 +44,22 @@ struct Accepted {
   End peer;
 };
 enum class AcceptFailure {
-  kNobody,         // waits
+  kNobody,         // nobody is waiting
   kNoDescriptors,  // this process, or the machine, has no more
 };
 [[nodiscard]] tl::expected<Accepted, AcceptFailure> Accept(const Descriptor& listener);
 
-// A socket that is bound to an address of the listener's own, from which it may connect to it, and
-// that end. Nothing if there is none.
+// A socket bound to the listener's own address, from which it can connect to the listener, and that
+// end of the connection. Nothing if it cannot be bound.
 struct Bound {
   Descriptor socket;
   End end;
 };
 [[nodiscard]] std::optional<Bound> BindBeside(const Descriptor& listener);
-// Begins to connect it to the listener. False if it cannot be.
+// Starts to connect the socket to the listener. False if it cannot.
 [[nodiscard]] bool ConnectTo(const Descriptor& listener, const Descriptor& socket);
 
-// Lets this process have as many descriptors as it may, and answers with how many.
+// Raises this process's limit on descriptors as far as allowed, and returns it.
 size_t RaiseDescriptorLimit();
 
 }  // namespace tenure::network

@@ -1,4 +1,4 @@
-// Clients of raw sockets, for tests of this room.
+// Clients on raw sockets, for the tests of this room.
 #pragma once
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 
 namespace tenure::network {
 
-// Of a listener that was given port 0.
+// The port of a listener that was given port 0.
 inline int PortOf(const Descriptor& listener) {
   sockaddr_in address{};
   socklen_t size = sizeof address;
@@ -30,7 +30,7 @@ inline Descriptor ConnectToPort(int port) {
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   int refused = 0;
-  do {  // after a signal, such as libFuzzer's timer, it goes on where it was
+  do {  // continues after a signal, such as libFuzzer's timer
     refused = connect(client.number(), reinterpret_cast<sockaddr*>(&address), sizeof address);
   } while (refused != 0 && errno == EINTR);
   return refused == 0 ? std::move(client) : Descriptor();
@@ -40,7 +40,7 @@ inline void SendAll(const Descriptor& client, const std::string& text) {
   send(client.number(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-// All that comes until the end, however that comes.
+// Everything until the connection ends, in whatever way.
 inline std::string ReadToEnd(const Descriptor& client) {
   std::string all;
   char buffer[65'536];

@@ -27,7 +27,7 @@ class Newcomers::State {
     const MutexLock lock(mutex_);
     return Of(what).Take(origin, amount, now_());
   }
-  // Beyond the share. False if that is too much even so.
+  // Exceeds the origin's share. False if that would still be too many.
   [[nodiscard]] bool TakeOnCredit(const Origin& origin) {
     const MutexLock lock(mutex_);
     if (calls_.held() >= 2 * calls_max_) return false;
@@ -127,8 +127,8 @@ class Newcomers::CountedConnection final : public Connection {
  private:
   const std::shared_ptr<State> state_;
   const Origin origin_;
-  // Calls that it may begin beyond the share of its origin: one for each that had a message. So a
-  // client that is connected is served, whatever others do at its address.
+  // Calls that this connection may begin beyond its origin's share: one for each call that sent a
+  // message. So a connected client is served, whatever others do at its address.
   size_t credit_ = 0;
 };
 

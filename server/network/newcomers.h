@@ -1,6 +1,6 @@
-// What peers make a replica hold before it has a request of theirs: handshakes, calls that have
-// sent nothing, and large messages that have not arrived. Nobody knows yet who they are, so each
-// origin has a share of each (base/fair_share.h).
+// Limits what peers make a replica hold before it has a request from them: handshakes, calls that
+// have sent nothing, and large messages that are still arriving. These peers are not identified
+// yet, so each origin has a share of each (base/fair_share.h).
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ namespace tenure::network {
 struct NewcomerLimits {
   using Share = FairShare<Origin>;
 
-  // With TLS: one takes 70 kB. Others are as cheap as connections, and are not counted.
+  // With TLS, a handshake takes 70 kB. Without, it is as cheap as a connection, and not counted.
   Share::Limits handshakes{.max = 512, .forgiven_per_s = 25, .forgiven_in_all_per_s = 100};
-  // One takes 17 kB, and up to 32 kB of its headers and its message.
+  // A call takes 17 kB, and up to 32 kB for its headers and its message.
   Share::Limits calls{.max = 2'000, .forgiven_per_s = 250, .forgiven_in_all_per_s = 1'000};
   // Of messages of 16 KB and more.
   Share::Limits message_bytes{.max = 32 << 20};
 };
 
-// How many there are.
+// The current counts.
 struct NewcomerCounts {
   size_t handshakes = 0;
   size_t calls = 0;
@@ -39,7 +39,7 @@ class Newcomers final : public PeerGuard {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `refused` is called with what was refused, by any thread.
+  // `refused` is called with what was refused, on any thread.
   // Without `tls`, handshakes are not counted.
   explicit Newcomers(bool tls, std::function<void(Newcomer)> refused,
                      const NewcomerLimits& limits = {},
@@ -57,7 +57,7 @@ class Newcomers final : public PeerGuard {
   class CountedConnection;
 
   const bool tls_;
-  // Shared with what it returned, which may live longer.
+  // Shared with the handshakes and connections that it returned, which may outlive it.
   const std::shared_ptr<State> state_;
 };
 

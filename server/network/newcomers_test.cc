@@ -45,7 +45,7 @@ TEST(NewcomersWithoutTlsTest, HandshakesAreNotCounted) {
   EXPECT_EQ(newcomers.Count().handshakes, 0u);
 }
 
-TEST_F(NewcomersTest, AHandshakeThatSucceededCountsNoMore) {
+TEST_F(NewcomersTest, ASuccessfulHandshakeNoLongerCounts) {
   for (int i = 0; i < 10; ++i) {
     const auto handshake = newcomers_.BeginHandshake(kPeer);
     ASSERT_NE(handshake, nullptr);
@@ -54,7 +54,7 @@ TEST_F(NewcomersTest, AHandshakeThatSucceededCountsNoMore) {
   EXPECT_EQ(newcomers_.Count().handshakes, 0u);
 }
 
-TEST_F(NewcomersTest, AHandshakeThatFailedCountsForAWhile) {
+TEST_F(NewcomersTest, AFailedHandshakeCountsForAWhile) {
   for (int i = 0; i < 2; ++i) ASSERT_NE(newcomers_.BeginHandshake(kPeer), nullptr);
   EXPECT_EQ(newcomers_.Count().handshakes, 0u);
   EXPECT_EQ(newcomers_.BeginHandshake(kPeer), nullptr);
@@ -77,7 +77,7 @@ TEST_F(NewcomersTest, CallsWithoutAMessageAreSharedAmongAddresses) {
   EXPECT_TRUE(other->BeginCall());
 }
 
-TEST_F(NewcomersTest, ACallThatHadAMessageCountsNoMore) {
+TEST_F(NewcomersTest, ACallThatSentAMessageNoLongerCounts) {
   const auto peer = newcomers_.BeginConnection(kPeer);
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(peer->BeginCall());
@@ -89,7 +89,7 @@ TEST_F(NewcomersTest, ACallThatHadAMessageCountsNoMore) {
   EXPECT_THAT(refused_, IsEmpty());
 }
 
-// As when a peer closes its connection, and comes again.
+// As when a peer closes its connection, and reconnects.
 TEST_F(NewcomersTest, ACallThatEndsWithoutAMessageCountsForAWhile) {
   for (int i = 0; i < 2; ++i) {
     const auto peer = newcomers_.BeginConnection(kPeer);
@@ -103,7 +103,7 @@ TEST_F(NewcomersTest, ACallThatEndsWithoutAMessageCountsForAWhile) {
   EXPECT_TRUE(newcomers_.BeginConnection(kSamePeer)->BeginCall());
 }
 
-TEST_F(NewcomersTest, AConnectionThatIsUsedGoesOnWhateverOthersDoAtItsAddress) {
+TEST_F(NewcomersTest, AConnectionInUseIsServedWhateverOthersDoAtItsAddress) {
   const auto used = newcomers_.BeginConnection(kPeer);
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(used->BeginCall());
@@ -117,7 +117,7 @@ TEST_F(NewcomersTest, AConnectionThatIsUsedGoesOnWhateverOthersDoAtItsAddress) {
     EXPECT_TRUE(used->BeginCall());
     used->FirstMessage();
   }
-  // Each of these costs it a call that had a message, and there is a limit to all.
+  // Each of these uses up the credit of a call that sent a message, and the total is limited.
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(used->BeginCall());
   EXPECT_FALSE(used->BeginCall());
   EXPECT_THAT(refused_, ElementsAre(Newcomer::kCall));
@@ -136,7 +136,7 @@ TEST_F(NewcomersTest, LargeMessagesAreSharedByBytes) {
   EXPECT_TRUE(other->BeginMessage(50));
 }
 
-TEST(NewcomersLifeTest, WhatWasBegunMayEndLater) {
+TEST(NewcomersLifeTest, HandshakesAndConnectionsMayOutliveIt) {
   auto newcomers = std::make_unique<Newcomers>(true, [](Newcomer) {});
   const auto connection = newcomers->BeginConnection(kPeer);
   ASSERT_TRUE(connection->BeginCall());

@@ -14,7 +14,7 @@ namespace tenure::network {
 using Origin = std::array<uint8_t, 16>;
 
 [[nodiscard]] Origin OriginOf(const End& peer);
-// Of an address as gRPC writes it: "ipv4:127.0.0.1:7070" or "ipv6:%5B::1%5D:7070". All others have
+// Of an address as gRPC writes it: "ipv4:127.0.0.1:7070" or "ipv6:%5B::1%5D:7070". All others share
 // one origin.
 [[nodiscard]] Origin OriginOf(std::string_view peer);
 

@@ -19,7 +19,7 @@ TEST(OriginTest, ANetworkOfIPv6IsAnOrigin) {
   EXPECT_EQ(OriginOf("ipv6:%5Bfe80::1%25eth0%5D:1"), (Origin{0xfe, 0x80}));
 }
 
-TEST(OriginTest, WhatHasNoAddressHasOneOrigin) {
+TEST(OriginTest, PeersWithoutAnAddressShareOneOrigin) {
   for (const char* peer :
        {"", "unix:/run/socket", "ipv4:", "ipv4:1.2.3:4", "ipv6:%5B", "ipv6:%5Bx%5D:1"}) {
     EXPECT_EQ(OriginOf(peer), Origin()) << peer;

@@ -1,4 +1,4 @@
-// Whether this process serves its own port, found out every second.
+// Checks every second that this process serves its own port.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,11 @@ class SelfCheck {
   // `ask` may block for some seconds, and is called on a thread of its own.
   explicit SelfCheck(std::function<bool()> ask);
   ~SelfCheck() { Stop(); }
-  // Asks no more, and is healthy from then on.
+  // Stops asking; healthy from then on.
   void Stop();
 
-  // Whether that was so once within the last ten seconds, or this is younger. Thread-safe.
+  // Whether a check has succeeded within the last ten seconds, or they are the first ten.
+  // Thread-safe.
   [[nodiscard]] bool Healthy() const;
 
  private:

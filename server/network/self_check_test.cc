@@ -7,7 +7,7 @@
 namespace tenure::network {
 namespace {
 
-TEST(SelfCheckTest, WhoeverIsYoungIsHealthy) {
+TEST(SelfCheckTest, ANewSelfCheckIsHealthy) {
   std::promise<void> asked;
   std::atomic<bool> first = true;
   const SelfCheck check([&] {
@@ -19,7 +19,7 @@ TEST(SelfCheckTest, WhoeverIsYoungIsHealthy) {
   EXPECT_TRUE(check.Healthy());
 }
 
-TEST(SelfCheckTest, WhoeverStopsStaysHealthyAndAsksNoMore) {
+TEST(SelfCheckTest, AStoppedSelfCheckStaysHealthyAndAsksNoMore) {
   std::atomic<int> asked = 0;
   SelfCheck check([&] {
     ++asked;
@@ -31,7 +31,7 @@ TEST(SelfCheckTest, WhoeverStopsStaysHealthyAndAsksNoMore) {
 
   EXPECT_TRUE(check.Healthy());
   EXPECT_EQ(asked, until_then);
-  check.Stop();  // again: nothing
+  check.Stop();  // again: no effect
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace tenure::process {
 
-// Says whether tenured would serve: one line for each server, one for each warning and fault, and
-// the verdict. Changes nothing. Answers with the exit code.
+// Prints whether tenured would serve: one line for each server, one for each warning and fault, and
+// the verdict. Changes nothing. Returns the exit code.
 [[nodiscard]] int Check(const ServerConfig& config);
 
 }  // namespace tenure::process

@@ -29,7 +29,7 @@ constexpr int64_t kConnectionsMaxMax = 1'000'000;
 constexpr size_t kGrpcThreadsMax = 64;
 constexpr size_t kMetricsElectionsDefault = 100;
 constexpr int64_t kMetricsElectionsMax = 10'000;
-constexpr size_t kAdvertiseMax = 255;  // bytes, as the database has room
+constexpr size_t kAdvertiseMax = 255;  // bytes: the size of the database's column
 constexpr char kFooter[] =
     R"(Each flag can also be set by its environment variable (Env above); the flag wins. An empty
 variable counts as not set. Durations are written like 500ms, 10s or 2m.
@@ -44,7 +44,7 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
-// Who runs this program: USER@HOST, made fit for the record.
+// The user who runs this program, as USER@HOST, made fit for the record.
 std::string Operator() {
   const char* user = std::getenv("SUDO_USER");
   if (user == nullptr) {
@@ -56,7 +56,7 @@ std::string Operator() {
   return identity;
 }
 
-// What is wrong with a reason; nothing if it may be recorded.
+// Why a reason cannot be recorded; nothing if it can.
 std::optional<std::string> FaultOfReason(const std::string& reason) {
   if (!IsUtf8(reason)) return "--reason: the reason is not UTF-8";
   const auto parsed = ParseReason(reason);
@@ -79,21 +79,22 @@ void AddDuration(CLI::App& app, const std::string& flag, const std::string& vari
       ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
 }
 
-// Nobody can connect to all addresses: others may know the host by its name. REQUIRES: an address.
+// The host's own name if `listen` is all addresses, to which nobody can connect. REQUIRES: an
+// address.
 std::string AddressToAdvertise(const std::string& listen) {
   const auto address = network::ParseAddress(listen);
   if (!network::IsAllAddresses(address->host)) return listen;
   return HostName() + ":" + std::to_string(address->port);
 }
 
-// What is wrong with a flag that is an address; nothing if it is one.
+// Why the value of a flag is not an address; nothing if it is one.
 std::optional<std::string> FaultOf(const char* flag, const std::string& text, const char* example) {
   if (network::ParseAddress(text)) return std::nullopt;
   return std::string(flag) + ": '" + text + "' is not an address; write HOST:PORT, such as " +
          example;
 }
 
-// "fd00::1:7070" is how a pod that knows its address says it.
+// A pod that knows its address writes "fd00::1:7070".
 std::string WithBrackets(const std::string& address) {
   const size_t port = address.rfind(':');
   const bool bare = address.find(':') < port && address.find('[') == address.npos;
@@ -291,7 +292,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
     }
     config.asker.identity = Operator();
   }
-  // The default is for trying Tenure out. What acts on a database does not guess which one is
+  // The default is for trying Tenure out. Commands that act on a database do not guess which one is
   // meant.
   for (const auto* command : {migrate, static_cast<const CLI::App*>(bump), check}) {
     if (!command->parsed() || store->count() > 0) continue;

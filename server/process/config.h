@@ -19,11 +19,11 @@ namespace tenure::process {
 struct ServerConfig {
   bool migrate_only = false;    // `tenured migrate`
   bool bump_terms = false;      // `tenured bump-terms`
-  Asker asker;                  // of that, for the record
+  Asker asker;                  // of bump_terms, for the record
   bool healthcheck = false;     // `tenured healthcheck`
   bool check = false;           // `tenured check`
   bool migrate = true;          // at start
-  bool share_database = false;  // also where another application has tables
+  bool share_database = false;  // even if another application has tables there
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
   network::ConnectionLimits connections{10'000, 5'000};
@@ -47,7 +47,7 @@ struct ServerConfig {
 // nothing to run: after `--help`, `--version`, or an error, which is one line on standard error.
 [[nodiscard]] tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv);
 
-// Those that apply to the database, which the replicas share.
+// The settings that apply to the database, which the replicas share.
 [[nodiscard]] rpc::SharedSettings SharedSettingsOf(const ServerConfig& config);
 
 }  // namespace tenure::process

@@ -42,7 +42,7 @@ class ConfigTest : public ::testing::Test {
     std::filesystem::remove(password_file_);
   }
 
-  // The variable is as before when the test is over.
+  // Restores the variable when the test ends.
   void Set(const std::string& name, const std::string& value) {
     Keep(name);
     setenv(name.c_str(), value.c_str(), 1);
@@ -52,7 +52,7 @@ class ConfigTest : public ::testing::Test {
     unsetenv(name.c_str());
   }
 
-  // What is parsed; standard output and standard error are kept.
+  // Parses the flags, and captures standard output and standard error.
   tl::expected<ServerConfig, int> Parse(const std::vector<std::string>& flags = {}) {
     std::vector<const char*> argv = {"tenured"};
     for (const std::string& flag : flags) argv.push_back(flag.c_str());
@@ -63,7 +63,7 @@ class ConfigTest : public ::testing::Test {
     errors_ = ::testing::internal::GetCapturedStderr();
     return config;
   }
-  // The flags are refused with one line on standard error, which is returned.
+  // Expects a refusal of one line on standard error, and returns it.
   std::string Refused(const std::vector<std::string>& flags = {}) {
     const auto config = Parse(flags);
     EXPECT_FALSE(config);
@@ -98,7 +98,7 @@ class ConfigTest : public ::testing::Test {
                                                ("tenure_config_test_" + std::to_string(::getpid()));
 };
 
-// --- What it is told ---
+// --- Accepted ---
 
 TEST_F(ConfigTest, EveryFlagHasADefault) {
   const auto config = Parse();
@@ -165,7 +165,7 @@ TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
   EXPECT_EQ(config->drain_timeout, 1min);
 }
 
-TEST_F(ConfigTest, AReplicaIsReachedWhereItListensUnlessThatIsEverywhere) {
+TEST_F(ConfigTest, AReplicaAdvertisesWhereItListensUnlessThatIsEverywhere) {
   std::array<char, 256> host{};
   ASSERT_EQ(gethostname(host.data(), host.size()), 0);
 
@@ -235,7 +235,7 @@ TEST_F(ConfigTest, BumpTermsIsACommand) {
   EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"}).value().store_url, "sqlite:x");
 }
 
-TEST_F(ConfigTest, CommandsThatActOnADatabaseAskWhichOne) {
+TEST_F(ConfigTest, CommandsThatActOnADatabaseRequireItsUrl) {
   for (const std::string command : {"migrate", "bump-terms", "check"}) {
     EXPECT_EQ(Refused({command}), "tenured: tenured " + command +
                                       " needs --store (or TENURE_STORE): the URL of the database "
@@ -253,7 +253,7 @@ TEST_F(ConfigTest, HelpAndVersionAreSuccesses) {
   EXPECT_THAT(output_, StartsWith("tenured "));
 }
 
-// --- What it refuses ---
+// --- Refused ---
 
 TEST_F(ConfigTest, ABadDurationIsRefused) {
   for (const char* text : {"10", "0s", "-1s", "soon"}) {
@@ -374,7 +374,7 @@ TEST_F(ConfigTest, ABadAddressIsRefusedWithItsFlagAndTheRightExample) {
   }
 }
 
-TEST_F(ConfigTest, AllAddressesAreAnnouncedByTheNameOfTheHost) {
+TEST_F(ConfigTest, AReplicaOnAllAddressesAdvertisesItsHostName) {
   const std::string named = Parse({"--listen", "0.0.0.0:27073"})->advertise;
   EXPECT_THAT(named, AllOf(EndsWith(":27073"), Not(StartsWith("0.0.0.0")), Not(StartsWith(":"))));
 
@@ -394,7 +394,7 @@ TEST_F(ConfigTest, ABadStoreIsRefused) {
   EXPECT_THAT(Refused({"--store", "mysql://u@h"}), HasSubstr("database is missing"));
 }
 
-TEST_F(ConfigTest, ACaOfTheDatabaseThatHoldsNoCertificateIsRefused) {
+TEST_F(ConfigTest, ADatabaseCaWithoutACertificateIsRefused) {
   EXPECT_EQ(Refused({"--store", "mysql://u@h/d?tls=verify-ca&tls-ca=/dev/null"}),
             "tenured: --store: /dev/null holds no certificate\n");
   EXPECT_EQ(Refused({"--store", "mysql://u@h/d?tls=verify-ca&tls-ca=/nowhere"}),

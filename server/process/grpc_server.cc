@@ -14,15 +14,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For the database, the HTTP port, other replicas, files and what gRPC needs for itself.
+// For the database, the HTTP port, other replicas, files, and gRPC itself.
 constexpr size_t kDescriptorsKept = 256;
 constexpr int kCallsPerConnectionMax = 20'000;
 constexpr int kHandshakePatienceMs = 10'000;
 constexpr int kStreamWindowBytes = 16 << 10;
 constexpr auto kReactionPatience = 2s;
 
-// gRPC decompresses a message before anything asks who sent it, and looks at its size afterwards:
-// half a megabyte of gzip would take 600 MB. Calls with a compression get UNIMPLEMENTED, as gRPC's
+// gRPC decompresses a message before anything asks who sent it, and checks its size afterwards:
+// half a megabyte of gzip would take 600 MB. Compressed calls get UNIMPLEMENTED, as gRPC's
 // specification asks for.
 void RefuseCompression(grpc::ServerBuilder& builder) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
@@ -31,7 +31,7 @@ void RefuseCompression(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
 }
 
-// gRPC with our patches asks the guard.
+// gRPC with our patches consults the guard.
 class PeerGuardOption final : public grpc::ServerBuilderOption {
  public:
   explicit PeerGuardOption(PeerGuard& guard) : guard_(guard) {}
@@ -63,7 +63,7 @@ network::ConnectionLimits Fit(const network::ConnectionLimits& asked, size_t des
   return {std::min(asked.max, room), std::min(asked.per_address_max, room)};
 }
 
-// The calls of the contract's services are counted.
+// Counts the calls of the contract's services.
 GrpcServer::GrpcServer(const GrpcOptions& options, Metrics& metrics)
     : metrics_(metrics),
       refusals_(metrics),
@@ -89,14 +89,14 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(const G
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, options.credentials);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakePatienceMs);
-  // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
+  // Clients may ping every 5 s, even without a call; dead ones are noticed within 40 s.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   RefuseCompression(builder);
   builder.SetOption(std::make_unique<PeerGuardOption>(server->newcomers_));
-  // Without these, a stream's window would grow: no message needs it.
+  // Otherwise a stream's window would grow, which no message needs.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kStreamWindowBytes);
   server->dispatcher_.RegisterWith(builder);

@@ -23,7 +23,7 @@
 
 namespace tenure::process {
 
-// What is asked for, as far as this process may have descriptors: some are kept for all else.
+// The limits asked for, as far as there are descriptors: some are kept for everything else.
 [[nodiscard]] network::ConnectionLimits Fit(const network::ConnectionLimits& asked,
                                             size_t descriptors);
 
@@ -32,32 +32,32 @@ struct GrpcOptions {
   std::shared_ptr<grpc::ServerCredentials> credentials;
   network::ConnectionLimits limits;
   size_t threads = 1;
-  bool tls = false;  // whether the credentials are of TLS
-  // Who may ask gRPC's reflection service.
+  bool tls = false;  // whether the credentials use TLS
+  // Decides who may use gRPC's reflection service.
   wire::ReflectionService::MayAsk may_reflect = [](const auto&) { return Result<void>(); };
 };
 
 class GrpcServer {
  public:
   using AddServices = std::function<void(wire::Dispatcher&)>;
-  // Serves what `add` adds, and gRPC's health service, which says NOT_SERVING until it is set. What
-  // was added must outlive it. The error is one sentence for the operator.
+  // Serves the services that `add` adds, which must outlive it, and gRPC's health service, which
+  // says NOT_SERVING until it is set. The error is one sentence for the operator.
   static tl::expected<std::unique_ptr<GrpcServer>, std::string> Start(const GrpcOptions& options,
                                                                       const AddServices& add,
                                                                       Metrics& metrics);
   ~GrpcServer();
 
-  // Whether it answers who connects. Thread-safe.
+  // Whether it reacts to new connections. Thread-safe.
   [[nodiscard]] bool Healthy() const { return self_check_->Healthy(); }
   [[nodiscard]] wire::HealthService& health() { return health_; }
-  // For calls to other servers. It runs as long as this lives.
+  // For calls to other servers. Runs as long as this lives.
   [[nodiscard]] wire::Queue& queue() { return *queues_.front(); }
   [[nodiscard]] const wire::Dispatcher& dispatcher() const { return dispatcher_; }
   // Soon cancels the open calls for which `which` is true. Thread-safe; not after Shutdown.
   void Cancel(const wire::QueueCalls::Which& which) { dispatcher_.Cancel(which); }
-  // Sets the metrics of what is unfinished at its port. Thread-safe.
+  // Updates the metrics of newcomers at its port. Thread-safe.
   void CountNewcomers();
-  // Accepts nobody any more, and ends all calls that are still open at that time.
+  // Stops accepting, and ends all calls that are still open at the deadline.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kLinesPerSecond = 10;
 constexpr size_t kLineBytesMax = 1'000;
-// What differs only in its numbers, such as a port, is logged once in a minute.
+// Lines that differ only in their numbers, such as a port, are logged once a minute.
 constexpr auto kRepeatedEvery = std::chrono::minutes(1);
 constexpr size_t kRememberedMax = 64;
 

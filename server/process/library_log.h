@@ -1,14 +1,14 @@
-// What gRPC and protobuf say goes into the server's log, as one line each, a few in a second.
+// Redirects what gRPC and protobuf log to the server's log, as one line each, a few per second.
 //
-// By themselves they write to standard error: lines of any length, with line breaks that a caller
-// chose, and they wait for its reader.
+// On their own, they write to standard error, and wait for its reader: lines of any length, with
+// line breaks that a caller chose.
 #pragma once
 
 namespace tenure::process {
 
-// Before anything uses them.
+// Call before anything uses them.
 void TakeOverLibraryLogs();
-// Before the server's log ends; threads of gRPC may live longer.
+// Call before the server's log ends; threads of gRPC may live longer.
 void GiveBackLibraryLogs();
 
 }  // namespace tenure::process

@@ -1,4 +1,4 @@
-// Counts and logs what is refused at the gRPC port before there is a request.
+// Counts and logs refusals at the gRPC port before there is a request.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ class Refusals {
   void Add(network::Newcomer refused);
 
  private:
-  // A line at most once in a second, with the number since the last one.
+  // Logs at most one line per second, with the number of refusals since the last one.
   class Log {
    public:
     explicit Log(const char* message) : message_(message) {}

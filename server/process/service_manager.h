@@ -1,4 +1,4 @@
-// Tells the service manager how this process is: ready, stopping, alive, and one line of status.
+// Reports this process to the service manager: ready, stopping, alive, and one line of status.
 //
 // This is the sender of sd_notify(3), whose datagrams are a stable interface of systemd's. See
 // docs/adr/0022-service-manager.md for why libsystemd is not used. Without NOTIFY_SOCKET in the
@@ -23,13 +23,12 @@ class ServiceManager {
   void Status(const std::string& text);
   // A schema migration is about to run. It may take longer than any start should.
   void Migrating();
-  // The main thread is alive, and the engine has made no progress for `stalled`. To be called
-  // often: pings the watchdog twice per interval, but not while the engine is stalled for half of
-  // one.
+  // The main thread is alive, and the engine has made no progress for `stalled`. Call often: pings
+  // the watchdog twice per interval, but not once the engine has stalled for half an interval.
   void Ping(engine::SteadyTime now, std::chrono::nanoseconds stalled);
 
  private:
-  // False if it could not be sent: the next Ping or Status tries again. Logged when it begins.
+  // False if it could not be sent: the next Ping or Status tries again. Logs the first failure.
   bool Send(const std::string& message);
 
   const std::string socket_;

@@ -1,5 +1,5 @@
-// The watchdog's pings, with a clock and an engine of the test's own. What tenured tells in its
-// life is in tests/rpc/service_manager_test.cc.
+// The watchdog's pings, with a clock and an engine of the test's own.
+// tests/rpc/service_manager_test.cc tests the messages of a running tenured.
 #include "server/process/service_manager.h"
 
 #include <gmock/gmock.h>
@@ -93,7 +93,7 @@ TEST_F(PingTest, APingReachesAnAbstractSocket) {
   EXPECT_THAT(abstract.Messages(), ElementsAre("WATCHDOG=1"));
 }
 
-TEST_F(PingTest, WhatCouldNotBeSentIsSentAgain) {
+TEST_F(PingTest, AMessageThatCouldNotBeSentIsSentAgain) {
   const std::string address = "@tenure-late-" + std::to_string(getpid());
   setenv("NOTIFY_SOCKET", address.c_str(), 1);
   ServiceManager manager;

@@ -81,7 +81,7 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
   const auto away = [](const Error& error) {
     return tl::unexpected(SchemaFault{false, error.message});
   };
-  // First of all: the database may be that of another service.
+  // Checked first: the database may belong to another service.
   if (!config.service_id.empty()) {
     const auto key = store.FindSessionKey();
     if (!key) return away(key.error());
@@ -119,7 +119,7 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
   return {};
 }
 
-// Says what is wrong with the store when that changes, and now and then while it lasts.
+// Logs what is wrong with the store, now and then while it lasts.
 class StoreComplaints {
  public:
   explicit StoreComplaints(engine::Engine& engine) : engine_(engine) {}
@@ -205,8 +205,8 @@ void ReturnFreeMemory(engine::Scheduler& scheduler) {
                    [&scheduler] { ReturnFreeMemory(scheduler); });
 }
 
-// Until a signal comes: brings the engine up, tells the health service how the store is, and has
-// the files read again that may change. The exit code, if it has to end by itself.
+// Until a signal arrives: starts the engine, keeps the health service up to date, and rereads files
+// that may change. Returns the exit code if the process has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
                          engine::Engine& engine, const std::function<void()>& refresh_files,
                          const ServerConfig& config, wire::HealthService& health,
@@ -238,16 +238,16 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
       if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
       continue;
     }
-    // Before anything below asks the store, which may take long to answer.
+    // Logged before anything below asks the store, which may take long to answer.
     if (answered) {
       LogWarning("not serving: renewals wait, and sessions do not age",
                  {{"why", engine.status().why_not}});
     }
-    // It may come back as another service's, which the engine refuses.
+    // The database may come back as another service's, which the engine refuses.
     const auto key = store.FindSessionKey();
     const auto served = engine.session_key();
     if (key && *key && served && **key != *served) continue;
-    // Or without tables.
+    // It may also come back without tables.
     const auto prepared_again = PrepareSchema(store, config, service_manager);
     if (!prepared_again) {
       if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
@@ -357,7 +357,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
     std::this_thread::sleep_for(kDrainPause);
   }
   engine.hub().Drain();
-  // Others hear of what calls commit when they end.
+  // Ending calls may still commit, which other replicas must hear: wait for them first.
   while (engine.hub().watchers() > 0 && std::chrono::system_clock::now() < drained_by) {
     std::this_thread::sleep_for(kDrainPause);
   }
@@ -376,7 +376,7 @@ int Main(int argc, char** argv) {
     return healthy ? EXIT_SUCCESS : Complain(healthy.error());
   }
   Signals signals;  // before any thread is started
-  // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
+  // Debian's build of Abseil checks for deadlocks at each of gRPC's locks, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   StartLog(config->log);
   TakeOverLibraryLogs();
@@ -392,7 +392,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   tenure::tls::KeepOpenSslAtExit();
-  std::signal(SIGPIPE, SIG_IGN);  // a pipe that nobody reads fails the write
+  std::signal(SIGPIPE, SIG_IGN);  // writing to a pipe without a reader then fails
   const int exit_code = tenure::process::Main(argc, argv);
   const std::string fault = tenure::FaultOfOutput();
   return fault.empty() ? exit_code : tenure::process::Complain(fault);

@@ -1,5 +1,5 @@
-// What operators ask for, read and checked. Each function's errors are those of its RPC in the
-// proto that are INVALID_ARGUMENT.
+// Parses and checks operators' requests. Each function returns the errors that the proto lists for
+// its RPC as INVALID_ARGUMENT.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ namespace tenure::rpc {
                                       std::string identity);
 [[nodiscard]] Result<Delete> Parse(const v1::DeleteElectionRequest& request, std::string identity);
 
-// `unused_min`: the shortest time.
+// `unused_min` is the smallest `unused_for` allowed.
 [[nodiscard]] Result<engine::PurgeOrder> Parse(const v1::PurgeElectionsRequest& request,
                                                std::string identity, Duration unused_min);
 
-// How much to read: 100 for 0, at most 1000. kInvalidPage.
+// How much to read: 100 for 0, at most 1000. Error: kInvalidPage.
 [[nodiscard]] Result<size_t> ParsePageSize(int32_t page_size);
-// The number that a page begins with: `first` without a token. kInvalidPage.
+// The number that a page begins with: `first` without a token. Error: kInvalidPage.
 [[nodiscard]] Result<uint64_t> ParsePageNumber(std::string_view page_token, uint64_t first);
 
 }  // namespace tenure::rpc

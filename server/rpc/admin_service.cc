@@ -13,19 +13,20 @@
 namespace tenure::rpc {
 namespace {
 
-// The greatest number that every database can compare with.
+// The greatest number that every database can compare.
 constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
-// Whatever concerns no single election concerns all.
+// For calls that concern no single election.
 const access::Target kEverything{{}, {""}};
 
 template <typename Page>
 using ReadPage = std::function<Result<Page>(OperatorStore&)>;
 
-// Of a page, apart from its last item. Clients take messages of 4 MB.
+// Maximum size of a page without its last item. Clients accept messages of 4 MB.
 constexpr size_t kPageBytesMax = 2 << 20;
 
-// A page, and the token of the one behind it. One more than `limit` was read if there is one.
+// Cuts `items` to one page, and returns the token of the next one. There is a next one if more than
+// `limit` items were read, or if they are too large for one page.
 template <typename Item, typename Token>
 std::string CutPage(std::vector<Item>& items, size_t limit, Token token_of) {
   size_t kept = 0;
@@ -238,7 +239,7 @@ void AdminService::ListSessions(wire::ServerCall& call, const v1::ListSessionsRe
     if (!size) return tl::unexpected(size.error());
     SessionId after;
     if (!request.page_token().empty()) {
-      // The token is a handle: an id would be a secret.
+      // The token is a handle, since the id is a secret.
       const auto last = ParseHandle(request.page_token());
       if (!last)
         return Fail(Reason::kInvalidPage, "the page_token is not from an earlier response");

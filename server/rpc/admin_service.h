@@ -1,4 +1,4 @@
-// The gRPC face of the engine for operators. Thread-safe. Must outlive the server.
+// The gRPC service for operators. Thread-safe. Must outlive the server.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace tenure::rpc {
 
 class AdminService final {
  public:
-  // `store` is the database as operators name it, before one of its servers has answered.
+  // `store` names the database for operators until one of its servers has answered.
   AdminService(engine::Engine& engine, access::Access& access, std::string store)
       : engine_(engine), access_(access), store_(std::move(store)) {}
 
-  // Once.
+  // Call once.
   void AddTo(wire::Dispatcher& dispatcher);
 
  private:

@@ -1,4 +1,4 @@
-// How a replica is, which it says without its database, too.
+// A replica's status, which it reports even without its database.
 #include "base/version.h"
 #include "server/rpc/admin_service.h"
 

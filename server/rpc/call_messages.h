@@ -1,4 +1,4 @@
-// Between the contract's messages of open calls and what their machines read and say. Pure.
+// Converts between the contract's messages and those of the machines of open calls. Pure.
 #pragma once
 
 #include <vector>

@@ -29,9 +29,8 @@ SessionId RandomSessionId() {
   return id;
 }
 
-// The same request_id of the same identity makes the same session, on whatever replica:
-// HMAC-SHA256, cut to 128 bits. The length of the identity, at most 64, says where the request_id
-// begins.
+// The same request_id of the same identity makes the same session, on every replica: HMAC-SHA256,
+// cut to 128 bits. The length of the identity, at most 64, marks where the request_id begins.
 SessionId SessionIdFor(const CampaignCaller& caller, std::string_view request_id) {
   const std::string& identity = caller.principal.identity;
   std::string input = "tenure.v1 session ";
@@ -63,7 +62,7 @@ Result<std::optional<Duration>> ParseTtl(const v1::CampaignRequest& request, con
   return ParseLeaseTtl(ttl, limits);
 }
 
-// With `named`, the candidate's name has to be given in any case.
+// If `named`, the candidate's name is mandatory.
 Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& limits,
                              const CampaignCaller& caller, bool named) {
   Stander stander;

@@ -1,4 +1,4 @@
-// What a Campaign call asks for, read and checked.
+// Parses and checks Campaign calls.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tenure::rpc {
 
-// The candidate: a session that the caller has, or one to be opened by this call.
+// The candidate: an existing session of the caller, or one that this call opens.
 struct Stander {
   SessionId session;
   std::optional<Campaign::Opening> opening;
@@ -29,16 +29,15 @@ struct CampaignForAllRequest {
   std::optional<Duration> wait;
 };
 
-// Who campaigns.
+// The caller of a campaign.
 struct CampaignCaller {
   Principal principal;
-  // The service's key, without which nobody can tell which session a request_id opens; or why it is
-  // not known yet.
+  // The service's key, from which request_ids derive sessions; or why it is not known yet.
   Result<std::string> session_key;
 };
 
-// Errors: those of Campaign in the proto that are INVALID_ARGUMENT; kStoreUnavailable, if the key
-// is needed and not known.
+// Errors: those that the proto lists for Campaign as INVALID_ARGUMENT; kStoreUnavailable, if the
+// key is needed and not known.
 [[nodiscard]] Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request,
                                                     const Limits& limits,
                                                     const CampaignCaller& caller);

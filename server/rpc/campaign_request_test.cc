@@ -1,4 +1,4 @@
-// Which session a request_id opens: the same for the same caller, and nobody else's.
+// A request_id opens the same session for the same caller, and no other caller's.
 #include "server/rpc/campaign_request.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ SessionId SessionFor(const CampaignCaller& caller, const std::string& request_id
   return ParseCampaign(Opening(request_id), Limits(), caller).value().campaign.session;
 }
 
-TEST(RequestIdTest, TheSameOfTheSameCallerOpensTheSameSession) {
+TEST(RequestIdTest, TheSameRequestIdOfTheSameCallerOpensTheSameSession) {
   EXPECT_EQ(SessionFor(As("team")), SessionFor(As("team")));
   EXPECT_EQ(SessionFor(As("")), SessionFor(As("")));
 }
@@ -43,8 +43,8 @@ TEST(RequestIdTest, ASetFindsTheSessionOfTheSameRequestId) {
   EXPECT_EQ(parsed.value().campaign.session, SessionFor(As("team")));
 }
 
-// Other keys, identities and request_ids; and another place where one ends and the other begins.
-TEST(RequestIdTest, WhateverElseDiffersOpensAnotherSession) {
+// Other keys, identities and request_ids, and another boundary between the last two.
+TEST(RequestIdTest, AnotherKeyIdentityOrRequestIdOpensAnotherSession) {
   const std::string request_id = kRequestId;
   const std::set<SessionId> sessions = {
       SessionFor(As("")),
@@ -68,11 +68,11 @@ TEST(RequestIdTest, EachByteOfTheRequestIdAndOfTheIdentityCounts) {
   }
 }
 
-TEST(RequestIdTest, WithoutOneEachCallOpensASessionOfItsOwn) {
+TEST(RequestIdTest, WithoutARequestIdEachCallOpensItsOwnSession) {
   EXPECT_NE(SessionFor(As("team"), ""), SessionFor(As("team"), ""));
 }
 
-TEST(RequestIdTest, WithoutAKeyItIsRefusedAndMayBeSentAgain) {
+TEST(RequestIdTest, WithoutTheKeyTheCallIsRefusedAndMayBeSentAgain) {
   const auto caller = As("team", Fail(Reason::kStoreUnavailable, "the database is away"));
 
   const auto parsed = ParseCampaign(Opening(kRequestId), Limits(), caller);
@@ -83,7 +83,7 @@ TEST(RequestIdTest, WithoutAKeyItIsRefusedAndMayBeSentAgain) {
   EXPECT_TRUE(ParseCampaign(Opening(""), Limits(), caller));
 }
 
-TEST(RequestIdTest, TheCampaignIsItsCallers) {
+TEST(RequestIdTest, TheCampaignBelongsToItsCaller) {
   const Principal principal{"team", {.sessions = 3}};
 
   const auto parsed = ParseCampaign(Opening(""), Limits(), {principal, kKey});

@@ -1,4 +1,4 @@
-// Between the contract's messages for operators and what they are about. Pure.
+// Converts to the contract's messages for operators. Pure.
 #pragma once
 
 #include "core/types.h"
@@ -8,10 +8,10 @@
 
 namespace tenure::rpc {
 
-using tenure::ToProto;  // what concerns candidates and observers, too
+using tenure::ToProto;  // those for candidates and observers, too
 
 [[nodiscard]] v1::Election ToProto(const Election& election);
-// With what is left of the leader's lease. A leader whose session has ended is none.
+// With what is left of the leader's lease. A leader whose session has ended is omitted.
 [[nodiscard]] v1::Election ToProto(const ElectionView& view);
 [[nodiscard]] v1::Candidate ToProto(const QueueEntry& entry);  // without its position
 [[nodiscard]] v1::TermRecord ToProto(const TermRecord& record);

@@ -28,7 +28,7 @@ Result<Proclaim> Parse(const v1::ProclaimRequest& request, Principal caller) {
   return Proclaim{*election, *session, *term, *value, std::move(caller)};
 }
 
-// Without an election's name: all of the session.
+// Without an election, it resigns everything that the session holds.
 struct ResignCommand {
   SessionId session;
   std::optional<ElectionName> election;
@@ -59,7 +59,7 @@ access::Target TargetOf(const v1::CampaignRequest& request) {
 }
 
 access::Target TargetOf(const v1::ResignRequest& request) {
-  if (request.election().empty()) return {};  // the session, with all that it holds
+  if (request.election().empty()) return {};  // the session, with everything it holds
   return {{request.election()}};
 }
 
@@ -72,7 +72,7 @@ access::Target TargetOf(const v1::ObserveRequest& request) {
   return target;
 }
 
-// The most selectors that are valid, with the longest names.
+// Room for the maximum number of selectors, with the longest names.
 constexpr size_t kObserveBytesMax = 3 << 20;
 
 // How many requests it counts as: one for each prefix, and one for each kNamesPerRequest names.
@@ -87,7 +87,7 @@ size_t CostOf(const v1::ObserveRequest& request) {
   return std::max<size_t>(1, cost);
 }
 
-// Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
+// Runs a Campaign call, for one election or for several. `parsed` is its request.
 template <typename Machine, typename Request>
 void RunCampaign(engine::Engine& engine, Result<Request> parsed, wire::ServerCall& call,
                  std::shared_ptr<void> place) {
@@ -153,7 +153,7 @@ void ElectionService::Proclaim(wire::ServerCall& call, const v1::ProclaimRequest
   const auto unary = UnaryCall<v1::ProclaimResponse>::Start(call, engine_.scheduler());
   auto command = Parse(request, access::PrincipalOf(*caller));
   if (!command) return unary->Fail(command.error());
-  // What has failed is not done afterwards: the caller may have gone on by then.
+  // A proclamation that has failed must not be applied later: the caller may have moved on.
   engine_.Submit(
       *std::move(command),
       [unary](Result<Answer> answer) {

@@ -1,4 +1,5 @@
-// The gRPC face of the engine: reads requests, asks the engine, and writes answers. Thread-safe.
+// The gRPC service for candidates and observers: reads requests, asks the engine, and writes
+// answers. Thread-safe.
 #pragma once
 
 #include "server/access/access.h"
@@ -20,7 +21,7 @@ class ElectionService final {
         observe_(observe),
         open_calls_(engine::EngineOptions().watchers_max) {}
 
-  // Once.
+  // Call once.
   void AddTo(wire::Dispatcher& dispatcher);
 
  private:

@@ -1,5 +1,5 @@
 // gRPC's side of open calls: runs a machine (calls/machine.h) for a client's call, and converts its
-// messages with `Fill` and `Parse`. The call ends with the last thing that the machine says.
+// messages with `Fill` and `Parse`. The call ends with the machine's last message.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace tenure::rpc {
 template <typename Machine, typename Request, typename Response>
 class OpenCall final : public wire::CallHandler {
  public:
-  // Begins, watching, and serves the call.
+  // Begins the machine with these watches, and serves the call.
   static void Serve(wire::ServerCall& call, engine::Engine& engine, Machine machine,
                     const std::vector<engine::Watch>& watches, std::string trace,
                     prometheus::Gauge* open, std::shared_ptr<void> place) {
@@ -29,10 +29,10 @@ class OpenCall final : public wire::CallHandler {
     if (const auto begun = handler->call_->Begin(watches); !begun) {
       call.Finish(ToStatus(begun.error()));
     }
-    call.ServeWith(handler);  // now: the machine hears of nothing before it has begun
+    call.ServeWith(handler);  // only now: no event may reach the machine before it begins
   }
 
-  // See Serve. `open`, if there is one, counts those that are open. Holds its `place`.
+  // See Serve. `open`, if there is one, counts open calls. Holds its `place`.
   OpenCall(wire::ServerCall& wire, engine::Engine& engine, Machine machine, std::string trace,
            prometheus::Gauge* open, std::shared_ptr<void> place)
       : wire_(wire),
@@ -92,12 +92,12 @@ class OpenCall final : public wire::CallHandler {
   void Do(const calls::BreakOff& it) { wire_.Finish(ToStatus(it.error)); }
   void Do(calls::HangUp) { wire_.Finish(grpc::Status::CANCELLED); }
 
-  wire::ServerCall& wire_;  // valid until it is finished
+  wire::ServerCall& wire_;  // valid until finished
   engine::Engine& engine_;
   prometheus::Gauge* const open_;
   const std::shared_ptr<void> place_;
   const std::shared_ptr<calls::Call<Machine>> call_;
-  bool signed_ = false;  // one message is written at a time
+  bool signed_ = false;  // only one message is written at a time
 };
 
 }  // namespace tenure::rpc

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPauseBeforeNextStream = 1s;
 constexpr auto kPauseWhileUnreachable = 5s;
-// The first failure may be a replica that has just ended, or is about to serve.
+// After a first failure, the replica may just have ended, or be about to serve.
 constexpr int kFailuresBeforeLog = 2;
 constexpr size_t kReasonBytesMax = 300;
 constexpr int kConnectPauseMaxMs = 5'000;
@@ -55,7 +55,7 @@ class Peers::Stream final : public wire::Tag, public wire::Job {
         peer_(std::move(peer)),
         stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {}
 
-  // Once.
+  // Call once.
   void Start() { peers_.queue_.Post(*this); }
   void Cancel() { context_.TryCancel(); }
 
@@ -96,7 +96,7 @@ class Peers::Stream final : public wire::Tag, public wire::Job {
   const std::unique_ptr<replicas::ReplicaService::Stub> stub_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientAsyncReader<replicas::FollowResponse>> reader_;
-  // Of the queue's thread.
+  // Used on the queue's thread only.
   bool asked_ = false;  // the request is sent
   bool ended_ = false;
   replicas::FollowResponse message_;
@@ -171,7 +171,7 @@ void Peers::OnEnd(Stream& stream, const grpc::Status& status) {
 }
 
 std::chrono::milliseconds Peers::Failed(const Peer& peer, const grpc::Status& status) {
-  // A new process at the address of one that has ended, which is forgotten soon.
+  // A new process has the address of one that has ended, and that will soon be forgotten.
   if (status.error_code() == grpc::StatusCode::NOT_FOUND) return kPauseWhileUnreachable;
   const int failures = ++failures_[peer.id];
   if (failures == kFailuresBeforeLog) {

@@ -1,6 +1,6 @@
-// Follows the other replicas: hears from each of them when it has committed.
+// Follows the other replicas: each announces its commits.
 //
-// What is heard is a hint. A replica that cannot be reached, or lies, costs time: the database is
+// An announcement is a hint. A replica that cannot be reached, or lies, costs time: the database is
 // read a little later, or once too often.
 #pragma once
 
@@ -25,12 +25,12 @@ namespace tenure::rpc {
 
 class Peers {
  public:
-  // What it says of itself to those that it follows.
+  // How this replica introduces itself to those that it follows.
   struct Introduction {
     std::string address;
     SharedSettings settings;
   };
-  // Told how far another replica has committed. Must not block. Thread-safe.
+  // Receives how far another replica has committed. Must not block. Thread-safe.
   using Heard = std::function<void(const PartitionOffsets&)>;
 
   Peers(engine::Scheduler& scheduler, Metrics& metrics, wire::Queue& queue,
@@ -48,8 +48,7 @@ class Peers {
   void Open(const Peer& peer) TENURE_REQUIRES(mutex_);
   void OnMessage(Stream& stream, const PartitionOffsets& committed);
   void OnEnd(Stream& stream, const grpc::Status& status);
-  // Logs a peer that cannot be followed, once, and that it can be again. Answers with how long to
-  // wait before the next try.
+  // Logs once that a peer cannot be followed. Returns how long to wait before the next try.
   std::chrono::milliseconds Failed(const Peer& peer, const grpc::Status& status)
       TENURE_REQUIRES(mutex_);
   void Succeeded(const Peer& peer) TENURE_REQUIRES(mutex_);
@@ -67,11 +66,12 @@ class Peers {
   Mutex mutex_;
   ConditionVariable ended_;
   std::map<std::string, Peer> wanted_ TENURE_GUARDED_BY(mutex_);  // by id
-  // At most one for each of them. Those of others are about to end.
+  // At most one for each of them. Streams of other peers are about to end.
   std::map<std::string, std::unique_ptr<Stream>> streams_ TENURE_GUARDED_BY(mutex_);
-  // Tries in a row that have failed, by id. Of wanted peers only.
+  // Consecutive failures of wanted peers, by id.
   std::map<std::string, int> failures_ TENURE_GUARDED_BY(mutex_);
-  // Not destroyed where they end: the queue's thread must not release what may be its last channel.
+  // Ended streams are destroyed elsewhere: the queue's thread must not release what may be its last
+  // channel.
   std::vector<std::unique_ptr<Stream>> over_ TENURE_GUARDED_BY(mutex_);
 };
 

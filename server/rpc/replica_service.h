@@ -1,4 +1,4 @@
-// Tells other replicas how far this one has committed, so that they need not ask the database all
+// Tells other replicas how far this one has committed, so that they need not poll the database all
 // the time. The other end is server/rpc/peers.h.
 #pragma once
 
@@ -22,8 +22,8 @@ class ReplicaService final {
   // `id` is this replica's in the table `homes` (Peer).
   ReplicaService(Metrics& metrics, std::string id, SharedSettings settings);
 
-  // Followers of another service than this one are refused. `on_follower` is called when one has
-  // been accepted. Before the server starts.
+  // Refuses followers of another service, and calls `on_follower` for each one that it accepts.
+  // Call before the server starts.
   void Serve(std::function<std::string()> service_id, std::function<void()> on_follower) {
     service_id_ = std::move(service_id);
     on_follower_ = std::move(on_follower);
@@ -31,12 +31,12 @@ class ReplicaService final {
 
   [[nodiscard]] const std::string& id() const { return id_; }
 
-  // Once.
+  // Call once.
   void AddTo(wire::Dispatcher& dispatcher);
 
   // This replica has committed. Does not block.
   void Committed(PartitionOffset at);
-  // Ends all streams, and takes no more.
+  // Ends all streams, and accepts no more.
   void Drain();
 
  private:

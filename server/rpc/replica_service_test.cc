@@ -15,12 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
-// A server of this process, and one follower that takes nothing until it reads.
+// A server in this process, and one follower that receives nothing until it reads.
 class ReplicaServiceTest : public ::testing::Test {
  protected:
   ReplicaServiceTest() {
     grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);  // the least: no message fits
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);  // the minimum: no message fits
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     stub_ = replicas::ReplicaService::NewStub(server_.Connect(arguments));
     first_ = Follow();
@@ -98,7 +98,7 @@ TEST_F(ReplicaServiceTest, ACommitAfterAHeldBackWriteArrives) {
   EXPECT_THAT(Read(), ElementsAre(1, 0, 4, 0));
 }
 
-TEST_F(ReplicaServiceTest, WhoBeginsToFollowHearsWhatWasCommittedBefore) {
+TEST_F(ReplicaServiceTest, ANewFollowerHearsOfEarlierCommits) {
   Commit(1, 5);
 
   EXPECT_THAT(Follow()->Read(), ElementsAre(0, 5, 0, 0));

@@ -1,4 +1,4 @@
-// How many bytes streams hold for clients that do not read them, shared among identities.
+// Limits the bytes that streams hold for clients that do not read, shared among identities.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class SendBudgets {
   // Of all streams together.
   static constexpr size_t kUnsentBytesMax = 128 << 20;
 
-  // Of one stream of this holder. It may live longer.
+  // The budget of one stream of this holder. It may outlive this object.
   [[nodiscard]] std::shared_ptr<calls::SendBudget> For(std::string holder) {
     return std::make_shared<Budget>(all_, std::move(holder));
   }

@@ -1,5 +1,5 @@
-// Settings that all replicas on one database should share. Each replica acts by its own, and what
-// it does applies to all: the shortest history deletes for everybody.
+// Settings that all replicas on one database should share. Each replica acts by its own, but the
+// effects are for all: the shortest history deletes for everybody.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@ class OtherSettings {
  public:
   explicit OtherSettings(SharedSettings own) : own_(std::move(own)) {}
 
-  // Another replica names its settings. Answers with how they differ from this one's if that has
-  // changed, with "" if they no longer differ, and with nothing if there is no news. Ignores
-  // settings that only one of the two knows: they may be of different versions.
+  // Compares another replica's settings with this one's. Returns how they differ if that has
+  // changed, "" if they no longer differ, and nothing if there is no news. Ignores settings that
+  // only one of the two knows: they may be of different versions.
   [[nodiscard]] std::optional<std::string> Learn(const std::string& address,
                                                  const SharedSettings& settings);
 
@@ -30,7 +30,7 @@ class OtherSettings {
 
   const SharedSettings own_;
   Mutex mutex_;
-  // By address; only of those that differ.
+  // By address; only of replicas that differ.
   std::map<std::string, std::string> differences_ TENURE_GUARDED_BY(mutex_);
 };
 

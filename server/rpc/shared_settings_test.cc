@@ -38,13 +38,13 @@ TEST_F(OtherSettingsTest, TheEndOfADifferenceIsNewsOnce) {
   EXPECT_EQ(others_.Learn(kOther, kOwn), std::nullopt);
 }
 
-TEST_F(OtherSettingsTest, WhatOnlyOneOfTwoVersionsKnowsIsIgnored) {
+TEST_F(OtherSettingsTest, SettingsThatOnlyOneVersionKnowsAreIgnored) {
   EXPECT_EQ(others_.Learn(kOther, {{"--queue-max", "10"}, {"--of-a-later-version", "1"}}),
             std::nullopt);
   EXPECT_EQ(others_.Learn(kOther, {}), std::nullopt);
 }
 
-TEST_F(OtherSettingsTest, WhatIsRememberedAndSaidIsBounded) {
+TEST_F(OtherSettingsTest, MemoryAndMessagesAreBounded) {
   for (int i = 0; i < 100; ++i) {
     (void)others_.Learn("tenure-" + std::to_string(i) + ":7070", {{"--queue-max", "5"}});
   }

@@ -1,4 +1,4 @@
-// What the short unary calls share: one answer, in time.
+// Short unary calls: one answer, in time.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
     wire_.Answer(response);
   }
 
-  // Whether it waits for its answer.
+  // Whether it still waits for its answer.
   [[nodiscard]] bool open() const { return !finished_; }
 
  private:

@@ -1,5 +1,5 @@
-// Broadcasts the latest state of something. Each listener has at most one message in flight;
-// whatever changes meanwhile goes into the next one.
+// Broadcasts the latest state of something. Each listener has at most one message in flight; later
+// changes go into the next one.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -62,7 +62,7 @@ class Broadcast {
     for (const auto& listener : listeners) listener->Look();
   }
 
-  // Ends all calls, and from now on every call that joins.
+  // Ends all calls, and every call that joins from now on.
   void End(const grpc::Status& why) {
     std::vector<std::shared_ptr<Listener>> listeners;
     {
@@ -79,7 +79,7 @@ class Broadcast {
     Listener(Broadcast& broadcast, ServerCall& call, std::shared_ptr<void> place)
         : broadcast_(broadcast), call_(call), place_(std::move(place)) {}
 
-    // Writes what has changed, unless it is writing: then it looks again afterwards.
+    // Writes the latest state if it is news; during a write, afterwards.
     void Look() {
       const MutexLock lock(mutex_);
       LookLocked();
@@ -109,10 +109,10 @@ class Broadcast {
     }
 
     Broadcast& broadcast_;
-    ServerCall& call_;  // valid until over
+    ServerCall& call_;  // valid until it has ended
     const std::shared_ptr<void> place_;
     Mutex mutex_;
-    uint64_t version_ TENURE_GUARDED_BY(mutex_) = 0;  // that was written last
+    uint64_t version_ TENURE_GUARDED_BY(mutex_) = 0;  // of the last message written
     bool writing_ TENURE_GUARDED_BY(mutex_) = false;
     bool over_ TENURE_GUARDED_BY(mutex_) = false;
   };

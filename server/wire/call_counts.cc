@@ -8,14 +8,14 @@
 namespace tenure::wire {
 namespace {
 
-// By their numbers.
+// Indexed by status code.
 constexpr const char* kCodeNames[] = {
     "OK",       "Canceled",       "Unknown",          "InvalidArgument",   "DeadlineExceeded",
     "NotFound", "AlreadyExists",  "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
     "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
     "DataLoss", "Unauthenticated"};
 
-// What is refused could be done, were there room or a permission, or were the database there.
+// The call itself is valid, but room, a permission or the database is missing.
 bool IsRefusal(Reason reason) {
   const grpc::StatusCode code = CodeOf(reason);
   return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE ||

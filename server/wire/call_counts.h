@@ -1,6 +1,6 @@
 // Counts the calls of gRPC services, under the names that gRPC servers commonly use.
 //
-// The children of every method are made at the start. Calls of other services, and of methods that
+// All methods' children are created at the start. Calls of other services, and of methods that
 // do not exist, are not counted. The metrics must outlive it. Thread-safe.
 #pragma once
 

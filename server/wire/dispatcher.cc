@@ -5,8 +5,8 @@
 namespace tenure::wire {
 namespace {
 
-// How many calls a queue waits for. If more arrive at once, the rest wait inside gRPC, briefly:
-// each call that begins is replaced.
+// How many calls each queue is ready to accept. If more arrive at once, the rest wait briefly
+// inside gRPC: each call that begins is replaced.
 constexpr int kAwaitedCalls = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The methods that a server has. Every call of every service begins here: it is counted, and
-// refused if what it sends is not a message of its method.
+// The methods of a server. Every call of every service begins here: it is counted, and refused if
+// its request is not a valid message of its method.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -24,7 +24,7 @@ namespace tenure::wire {
 
 [[nodiscard]] Error MalformedRequest();
 
-// Of a request. The largest one that is valid has a quarter of it, apart from those that say so.
+// Maximum size of a request. Valid ones are at most a quarter as large, except for LargeRequests.
 inline constexpr size_t kRequestBytesMax = 64 << 10;
 
 // How large the requests of a method may be. Those above kRequestBytesMax are parsed only if
@@ -96,13 +96,13 @@ class Dispatcher {
   // Soon cancels the open calls for which `which` is true; it runs on the queues' threads.
   // Thread-safe; not after ShutDown.
   void Cancel(const QueueCalls::Which& which);
-  // The server takes no more calls, and cancels those that are open at the deadline. Waits until
-  // they are over: then its queues may go.
+  // Stops taking calls, cancels those that are open at the deadline, and waits until all have
+  // ended: then the queues may go.
   void ShutDown(grpc::Server& server, std::chrono::system_clock::time_point deadline);
 
   // The full names of the services.
   [[nodiscard]] const std::set<std::string>& services() const { return services_; }
-  // Calls that have begun and are not over.
+  // Calls that have begun, and have not ended.
   [[nodiscard]] size_t open_calls() const { return calls_ - awaited_; }
 
  private:

@@ -26,8 +26,8 @@ class HealthService {
   void Check(ServerCall& call, const grpc::health::v1::HealthCheckRequest& request);
   void Watch(ServerCall& call, const grpc::health::v1::HealthCheckRequest& request);
 
-  // A place for one more call that watches from this address and port; null if they, or the
-  // address, have enough.
+  // A place for one more watching call from this address and port; null if the port, or the
+  // address, has enough.
   [[nodiscard]] std::shared_ptr<void> TakePlace(const std::string& peer);
 
   Places places_;
@@ -35,7 +35,7 @@ class HealthService {
   std::map<std::string, size_t> watchers_ TENURE_GUARDED_BY(mutex_);  // by address and port
   std::atomic<bool> serving_ = false;
   Broadcast<grpc::health::v1::HealthCheckResponse> status_;
-  Broadcast<grpc::health::v1::HealthCheckResponse> unknown_;  // of every other name
+  Broadcast<grpc::health::v1::HealthCheckResponse> unknown_;  // for every other name
 };
 
 }  // namespace tenure::wire

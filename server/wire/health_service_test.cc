@@ -52,7 +52,7 @@ class HealthServiceTest : public ::testing::Test {
   std::unique_ptr<Health::Stub> stub_ = Health::NewStub(server_.Connect());
 };
 
-TEST_F(HealthServiceTest, ACheckSaysWhatWasSetLast) {
+TEST_F(HealthServiceTest, ACheckReturnsTheLatestStatus) {
   HealthCheckResponse response;
   EXPECT_TRUE(Check("", response).ok());
   EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);

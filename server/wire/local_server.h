@@ -1,4 +1,4 @@
-// A server of a test's own process.
+// A server in the test's own process.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -15,7 +15,7 @@ namespace tenure::wire {
 
 class LocalServer {
  public:
-  // Serves what `add` adds, which outlives it.
+  // Serves the services that `add` adds, which must outlive it.
   explicit LocalServer(const std::function<void(Dispatcher&)>& add,
                        std::chrono::milliseconds patience = kFirstMessagePatience)
       : dispatcher_(metrics_, {}, patience) {

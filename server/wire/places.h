@@ -11,12 +11,13 @@
 
 namespace tenure::wire {
 
-// Thread-safe. Must outlive the places that it gives.
+// Thread-safe. Must outlive its places.
 class Places {
  public:
   explicit Places(size_t max) : share_({.max = max}) {}
 
-  // Held until it is destroyed. `peer` is an address as gRPC writes it. Null if it has its share.
+  // A place, held until it is destroyed. `peer` is an address as gRPC writes it. Null if the
+  // address already has its share.
   [[nodiscard]] std::shared_ptr<void> Take(std::string_view peer) {
     const network::Origin origin = network::OriginOf(peer);
     const MutexLock lock(mutex_);

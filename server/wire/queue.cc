@@ -8,7 +8,7 @@
 namespace tenure::wire {
 namespace {
 
-// Between two looks at what connections have sent.
+// Maximum number of jobs to run before the thread polls the connections again.
 constexpr size_t kJobsAtOnceMax = 128;
 
 thread_local const Queue* current = nullptr;

@@ -2,7 +2,7 @@
 // and passes each finished operation to its tag.
 //
 // One thread is fastest on two processors: two hand the polling to each other, which costs more
-// than it brings (ADR 47).
+// than it gains (ADR 47).
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -34,7 +34,7 @@ class TagOf final : public Tag {
   using Handle = void (Owner::*)(bool ok);
   TagOf(Owner& owner, Handle handle) : owner_(owner), handle_(handle) {}
 
-  // What gRPC takes.
+  // The pointer to pass to gRPC.
   [[nodiscard]] void* get() { return static_cast<Tag*>(this); }
 
   void Completed(bool ok) override { (owner_.*handle_)(ok); }
@@ -44,7 +44,7 @@ class TagOf final : public Tag {
   const Handle handle_;
 };
 
-// Has work for the queue's thread. Must live until it was run.
+// Work for the queue's thread. Must live until it has run.
 class Job {
  public:
   virtual void Run() = 0;
@@ -65,7 +65,7 @@ class Queue {
 
   // Starts its thread.
   void Start();
-  // Whether this is its thread.
+  // Whether the caller is on its thread.
   [[nodiscard]] bool IsCurrent() const;
   // Runs the job on the queue's thread, soon, in the order of the posts. Thread-safe.
   void Post(Job& job);

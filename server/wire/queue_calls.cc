@@ -49,7 +49,7 @@ void QueueCalls::LookLater() {
   alarm_.Set(&queue_.get(), std::chrono::system_clock::now() + patience_, look_.get());
 }
 
-// Between two looks, a call may be silent for twice the time.
+// Runs once per `patience_`, so a call may be silent for up to twice that time.
 void QueueCalls::Look(bool /*ok*/) {
   looks_later_ = false;
   const auto begun_before = std::chrono::steady_clock::now() - patience_;

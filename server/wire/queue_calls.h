@@ -41,13 +41,13 @@ class QueueCalls final : private Job {
 
   // Soon cancels the open calls for which `which` is true. Thread-safe.
   void Cancel(Which which);
-  // No call joins any more, and none is left. From any thread.
+  // Call when no call is left, and none will join. From any thread.
   void Stop() { alarm_.Cancel(); }
 
  private:
   void Run() override;
   void Look(bool ok);
-  // Looks again when the oldest one has had its time.
+  // Looks again when the oldest silent call has had its time.
   void LookLater();
 
   Queue& queue_;

@@ -14,7 +14,7 @@ class ReflectionService {
  public:
   using MayAsk = std::function<Result<void>(const grpc::ServerContextBase&)>;
 
-  // Answers those whom `may_ask` admits.
+  // Answers callers that `may_ask` admits.
   ReflectionService(Dispatcher& dispatcher, MayAsk may_ask);
 
  private:

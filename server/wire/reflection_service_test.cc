@@ -96,7 +96,7 @@ TEST_F(ReflectionServiceTest, AFileComesWithItsImports) {
   EXPECT_THAT(FilesOf(Ask(request)), ElementsAre("grpc/health/v1/health.proto"));
 }
 
-TEST_F(ReflectionServiceTest, WhatIsNotKnownIsNotFoundAndTheStreamGoesOn) {
+TEST_F(ReflectionServiceTest, UnknownNamesAreNotFoundAndTheStreamGoesOn) {
   Stream stream(*stub_);
   std::vector<ServerReflectionRequest> requests(4);
   requests[0].set_file_containing_symbol("no.such.Symbol");
@@ -125,7 +125,7 @@ TEST_F(ReflectionServiceTest, ARequestThatIsTooLargeEndsTheStream) {
   EXPECT_EQ(stream.End(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(ReflectionServiceTest, ThoseWhoMayNotAskAreRefused) {
+TEST_F(ReflectionServiceTest, CallersThatMayNotAskAreRefused) {
   may_ask_ = Fail(Reason::kPermissionDenied, "the policy does not know you");
   EXPECT_EQ(Stream(*stub_).End(), grpc::StatusCode::PERMISSION_DENIED);
 }

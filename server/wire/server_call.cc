@@ -157,7 +157,7 @@ void ServerCall::Finished(bool /*ok*/) { EndOperation(); }
 void ServerCall::EndOperation() {
   if (--operations_ > 0) return;
   if (place_) calls_.Leave(*place_);
-  // gRPC may have refused it, as for its size. Then the client hears of that.
+  // gRPC may have refused the request itself, for example for its size, and told the client.
   if (unread_) CountEnd(cancelled_ ? grpc::Status::CANCELLED : ToStatus(MalformedRequest()));
   if (handler_ != nullptr) handler_->OnOver();
   delete this;

@@ -35,13 +35,13 @@ class CallHandler {
   virtual void OnWritten(bool /*ok*/) {}
   // The client is gone. At most once; the call still has to be finished.
   virtual void OnCancelled() {}
-  // The call is finished, and nothing is under way. The last of all.
+  // The call has finished, and no operation is under way. The last event of all.
   virtual void OnOver() {}
 };
 
 class ServerCall final : private Job {
  public:
-  // Waits for a call on the queue of `calls`, and owns itself.
+  // Waits for a call on the queue of `calls`. Owns itself.
   static void Await(Dispatcher& dispatcher, QueueCalls& calls);
   ServerCall(const ServerCall&) = delete;
   ServerCall& operator=(const ServerCall&) = delete;
@@ -52,7 +52,7 @@ class ServerCall final : private Job {
   // Ends it as if its client had cancelled it.
   void Cancel() { context_.TryCancel(); }
 
-  // From the method, before it returns: the first event arrives after that.
+  // Call from the method, before it returns: the first event arrives after that.
   void ServeWith(std::shared_ptr<CallHandler> handler);
 
   // Parses and clears the bytes. False if they are not such a message; else it counts as received.
@@ -71,8 +71,8 @@ class ServerCall final : private Job {
   ServerCall(Dispatcher& dispatcher, QueueCalls& calls);
   ~ServerCall();
 
-  // Runs `start` on the queue's thread, after what was handed over before; at once, if that is this
-  // thread. Every operation that another thread starts would wake the queue's thread by itself.
+  // Runs `start` on the queue's thread, after earlier hand-overs; at once, if that is this thread.
+  // Otherwise each operation that another thread starts would wake the queue's thread separately.
   template <typename Start>
   void HandOver(Start start);
   void RunHandedOver();
@@ -83,7 +83,7 @@ class ServerCall final : private Job {
   void WriteDone(bool ok);
   void Done(bool ok);
   void Finished(bool ok);
-  // The call goes with its last operation.
+  // The call is destroyed with its last operation.
   void EndOperation();
   void CountEnd(const grpc::Status& status) const;
 

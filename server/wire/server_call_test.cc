@@ -1,4 +1,4 @@
-// Calls that end in every way: each is over when it should be, and leaves nothing behind.
+// Calls that end in every way: each ends when it should, and leaves nothing behind.
 #include "server/wire/server_call.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class Waiting final : public CallHandler {
   std::atomic<bool> finished_ = false;
 };
 
-// Repeats what it reads, three times each, until the client has no more to say.
+// Repeats what it reads, three times each, until the client has sent everything.
 class Echo final : public CallHandler {
  public:
   explicit Echo(ServerCall& call) : call_(call) {}
@@ -71,7 +71,7 @@ class Echo final : public CallHandler {
 
 class ServerCallTest : public ::testing::Test {
  protected:
-  // The names of the methods are those of gRPC's services, for their stubs' sake.
+  // Uses the names of gRPC's own methods, for which there are stubs.
   void AddTo(Dispatcher& dispatcher) {
     const auto& health = *HealthCheckRequest::descriptor()->file()->service(0);
     const auto& reflection = *ServerReflectionRequest::descriptor()->file()->service(0);
@@ -100,7 +100,7 @@ class ServerCallTest : public ::testing::Test {
     call.Read();
   }
 
-  // Whether all calls are over.
+  // Whether all calls have ended.
   [[nodiscard]] bool AreOver() {
     return testing::Eventually([&] { return server_->dispatcher().open_calls() == 0; });
   }
@@ -117,7 +117,7 @@ class ServerCallTest : public ::testing::Test {
   std::unique_ptr<ServerReflection::Stub> reflection_ = ServerReflection::NewStub(channel_);
 };
 
-TEST_F(ServerCallTest, ACallIsOverOnceItIsAnswered) {
+TEST_F(ServerCallTest, ACallEndsOnceItIsAnswered) {
   for (const std::string name : {"", "none"}) {
     grpc::ClientContext context;
     HealthCheckRequest request;
@@ -152,7 +152,7 @@ TEST_F(ServerCallTest, ALargeRequestIsRefusedBeforeItIsParsed) {
   EXPECT_EQ(check(60'000), grpc::StatusCode::OK);
   EXPECT_EQ(check(70'000), grpc::StatusCode::INVALID_ARGUMENT);
 
-  // Of a method that takes larger ones from those who may.
+  // A method that takes larger requests from callers with permission.
   const auto watch = [&](size_t bytes) {
     grpc::ClientContext context;
     request.set_service(std::string(bytes, 'x'));
@@ -184,7 +184,7 @@ TEST_F(ServerCallTest, AStreamAnswersInOrder) {
 }
 
 // Between two operations, or in the middle of one.
-TEST_F(ServerCallTest, NothingIsLeftOfCallsThatTheirClientBreaksOff) {
+TEST_F(ServerCallTest, CallsThatTheirClientBreaksOffLeaveNothing) {
   for (int round = 0; round < 300; ++round) {
     grpc::ClientContext context;
     if (round % 2 == 0) {
@@ -204,7 +204,7 @@ TEST_F(ServerCallTest, NothingIsLeftOfCallsThatTheirClientBreaksOff) {
   EXPECT_TRUE(AreOver());
 }
 
-TEST_F(ServerCallTest, ACallThatEndsWhileItsClientBreaksOffIsOverOnce) {
+TEST_F(ServerCallTest, ACallThatEndsWhileItsClientBreaksOffEndsOnce) {
   for (int round = 0; round < 300; ++round) {
     grpc::ClientContext context;
     const auto reader = health_->Watch(&context, HealthCheckRequest());
@@ -243,7 +243,7 @@ TEST_F(ServerCallTest, ACallThatSendsNothingIsCancelled) {
   EXPECT_TRUE(AreOver());
 }
 
-// As of a method with one request: here, one that the client takes for a stream.
+// A method with one request, which the client takes for a stream.
 TEST_F(ServerCallTest, ACallWithoutItsRequestIsCancelled) {
   server_ = std::make_unique<LocalServer>([this](Dispatcher& it) { AddTo(it); }, 50ms);
   const auto channel = server_->Connect();
@@ -260,7 +260,7 @@ TEST_F(ServerCallTest, ACallWithoutItsRequestIsCancelled) {
   EXPECT_TRUE(AreOver());
 }
 
-TEST_F(ServerCallTest, AServerThatIsShutDownEndsWhatIsOpen) {
+TEST_F(ServerCallTest, AServerThatIsShutDownEndsOpenCalls) {
   grpc::ClientContext watch_context;
   const auto reader = health_->Watch(&watch_context, HealthCheckRequest());
   grpc::ClientContext info_context;

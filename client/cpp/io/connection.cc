@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "client/cpp/machine/call_error.h"
 #include "client/cpp/machine/endpoints.h"
 
 namespace tenure {

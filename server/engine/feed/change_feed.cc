@@ -17,7 +17,7 @@ constexpr uint64_t kOffsetsPerRead = 64;
 constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 // Minimum pause between two polls, however many commits are announced.
 constexpr auto kIntervalMin = std::chrono::milliseconds(2);
-// Between two looks at what the server says of itself.
+// How often to read what the server says about itself.
 constexpr auto kLookInterval = std::chrono::seconds(30);
 // A replica that has not read the feed for this long may have missed the last events of an election
 // that was purged since.
@@ -97,7 +97,7 @@ void ChangeFeed::TellOwn(int number, Partition& partition) {
 }
 
 void ChangeFeed::Tell(Event event) {
-  // Before anybody hears that it has ended, this replica no longer answers for it from memory.
+  // Before anybody hears of the session's end, this replica stops answering for it from memory.
   if (MayEndSession(event)) home_.Forget(event.leader.session);
   metrics_.election_series.Heard(event);
   if (const auto now = database_clock_.At(scheduler_.Now())) {
@@ -179,7 +179,7 @@ bool ChangeFeed::ReadAll() {
 
 std::optional<Partitions> ChangeFeed::ReadPartitions() {
   for (bool rejoined = false;; rejoined = true) {
-    // Once it was out of reach, the database may be another one, however well its numbers fit.
+    // After a read that failed, the database may be another one, however well its numbers fit.
     const auto point = rejoined || !rejoining_ ? lineage_.point() : std::nullopt;
     if (point) {
       const SteadyTime asked = scheduler_.Now();
@@ -241,8 +241,8 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
   return true;
 }
 
-// Not before the schema is complete: watchers then read the database as it is. A dump that is being
-// restored has its version before the last of its tables.
+// Waits until the schema is complete: watchers then read the database. A dump that is being
+// restored sets the version before its last tables.
 bool ChangeFeed::StartAnew() {
   const auto schema = store_.CheckSchema();
   if (!schema || *schema != SchemaState::kCurrent) return false;
@@ -261,7 +261,7 @@ bool ChangeFeed::StartAnew() {
   repairs_ = lineage_.repairs();  // before the reset: watchers read at once
   hub_.TellReset();
   caught_up_at_ = scheduler_.Now();
-  rejoining_ = false;  // only now: nobody shall take what is new for what comes next
+  rejoining_ = false;  // only now: what is new must not be taken for the next change
   return true;
 }
 

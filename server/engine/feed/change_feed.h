@@ -33,35 +33,36 @@ class ChangeFeed {
              StateCache& cache, HomeState& home, const DatabaseClock& database_clock,
              std::chrono::milliseconds interval);
 
-  // Reads the database's session key, and with it the id of the service. Writes nothing but a key
-  // that is missing. REQUIRES: the lineage was joined. Errors: kStoreUnavailable.
+  // Reads the database's session key, which also gives the id of the service. Writes nothing except
+  // a missing key. REQUIRES: the lineage was joined. Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> ReadSessionKey();
-  // Begins with what is committed from now on. REQUIRES: the session key was read.
+  // Begins with the next commits. REQUIRES: the session key was read.
   // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(PartitionOffset offset, std::vector<Event> events);
 
-  // Another replica announces that it has committed up to here. A hint: if that is not published,
-  // the feed looks for it soon, and the answer is true. Thread-safe.
+  // Another replica announces that it has committed up to here. A hint: if that is not published
+  // yet, the feed polls soon, and the answer is true. Thread-safe.
   bool Nudged(const PartitionOffsets& offsets);
 
-  // Reads what is new as soon as it may, and joins the history again if it has to. Thread-safe.
+  // Polls as soon as it may, and joins the history again if necessary. Thread-safe.
   void PollSoon();
 
-  // What `Confirm` needs to know from before a read. Thread-safe, like all that follow.
+  // Taken before a read that `Confirm` checks. Thread-safe, like all that follow.
   [[nodiscard]] std::optional<HistoryPoint> point() const { return lineage_.point(); }
   // Whether partitions that were read after `point` was taken belong to the published history. If
   // not, or if the store did not answer, or if they show something new, the feed polls soon.
   [[nodiscard]] bool Confirm(const std::optional<HistoryPoint>& point,
                              const Result<Partitions>& partitions);
-  // From which this database's session ids are derived; empty before it is known. Thread-safe.
+  // The key from which this database's session ids are derived; empty before it is known.
+  // Thread-safe.
   [[nodiscard]] std::string session_key() const;
-  // Which service the database is; empty before it is known.
+  // The id of the database's service; empty before it is known.
   [[nodiscard]] std::string service_id() const;
-  // Whether the terms were raised, and this replica has not started over since: its session key and
-  // the id of its service may be those of another database.
+  // Whether terms were raised, and this replica has not started over since: its session key and the
+  // id of its service may be those of another database.
   [[nodiscard]] bool behind_a_repair() const { return repairs_ != lineage_.repairs(); }
 
  private:
@@ -73,20 +74,20 @@ class ChangeFeed {
   };
 
   void Poll();
-  // Joins the history again once in a while, for what the server says of itself may have changed:
-  // a source that no longer waits for its copies begins an epoch.
+  // Joins the history again periodically, because what the server says about itself may have
+  // changed: a source that no longer waits for its copies begins an epoch.
   void LookAtServer();
   [[nodiscard]] bool CatchUp();
   [[nodiscard]] bool ReadAll() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool CatchUp(int partition, uint64_t until);
-  // The partitions of a history that is known, and open. Nothing if that cannot be had now.
+  // The partitions, if their history is known and open. Otherwise nothing.
   [[nodiscard]] std::optional<Partitions> ReadPartitions() TENURE_REQUIRES(poll_mutex_);
   // Joins the history that the database shows now, or helps to repair it. False if it is not open.
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
   // Until the session key is read again, no service is known.
   void ForgetService();
-  // Publishes the events that are next and known.
+  // Publishes this replica's own commits that are next.
   void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
   void PlanPoll();
@@ -102,11 +103,11 @@ class ChangeFeed {
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;
   Mutex poll_mutex_;                                     // one poll at a time
-  SteadyTime look_at_ TENURE_GUARDED_BY(poll_mutex_){};  // at the server, once more
+  SteadyTime look_at_ TENURE_GUARDED_BY(poll_mutex_){};  // when to ask the server again
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;
-  std::atomic<SteadyTime> caught_up_at_;  // when all was published
+  std::atomic<SteadyTime> caught_up_at_;  // when everything was published
   std::atomic<uint64_t> repairs_ = 0;     // of the published history; written under poll_mutex_
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   mutable Mutex service_mutex_;

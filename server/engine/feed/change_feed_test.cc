@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 constexpr auto kInterval = 10ms;
-// After so long, terms were raised in a database that had lost some.
+// How long it takes until terms are raised in a database that lost commits.
 constexpr auto kRepaired = kLease + 4s;
 
 class ChangeFeedTest : public ::testing::Test {
@@ -114,7 +114,7 @@ TEST_F(ChangeFeedTest, ALocalChangeIsReportedAtOnceWithoutReading) {
   EXPECT_EQ(scheduler_.RunReady(), 0u);
 }
 
-TEST_F(ChangeFeedTest, WhatTheServerSaysOfItselfIsReadEvery30Seconds) {
+TEST_F(ChangeFeedTest, TheServersDescriptionIsReadEvery30Seconds) {
   Start();
   const uint64_t before = lineage_.point()->epoch;
   store_.Describe([](ServerIdentity& server) { server.lossless = !server.lossless; });
@@ -151,7 +151,7 @@ TEST_F(ChangeFeedTest, ARemoteChangeIsReportedOnceAfterThePoll) {
   EXPECT_THAT(watching_.lines(), SizeIs(1));
 }
 
-TEST_F(ChangeFeedTest, ARemoteChangeIsReportedSoonAfterItWasToldOf) {
+TEST_F(ChangeFeedTest, ARemoteChangeIsReportedSoonAfterItsAnnouncement) {
   Start();
   const Change change = Commit(database_.store(), Stand("orders", "a"));
   PartitionOffsets told{};
@@ -163,7 +163,7 @@ TEST_F(ChangeFeedTest, ARemoteChangeIsReportedSoonAfterItWasToldOf) {
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-TEST_F(ChangeFeedTest, WhatIsKnownIsNotReadAgainWhenItIsToldOf) {
+TEST_F(ChangeFeedTest, AKnownChangeIsNotReadAgainWhenItIsAnnounced) {
   Start();
   const Change change = Commit(database_.store(), Stand("orders", "a"));
   PartitionOffsets told{};
@@ -178,7 +178,7 @@ TEST_F(ChangeFeedTest, WhatIsKnownIsNotReadAgainWhenItIsToldOf) {
   EXPECT_EQ(store_.Calls("ReadLanes"), reads);
 }
 
-TEST_F(ChangeFeedTest, WhoLiesToItCostsItFewReads) {
+TEST_F(ChangeFeedTest, FalseAnnouncementsCostFewReads) {
   Start();
   const int reads = store_.Calls("ReadLanes");
   for (int i = 0; i < 8; ++i) {
@@ -308,7 +308,7 @@ class ChangeFeedReadTest : public ChangeFeedTest,
 INSTANTIATE_TEST_SUITE_P(Reads, ChangeFeedReadTest, ::testing::Values("ReadLanes", "ReadFeed"),
                          [](const auto& info) { return info.param; });
 
-TEST_P(ChangeFeedReadTest, WhatItIsToldOfDuringAReadIsReadNext) {
+TEST_P(ChangeFeedReadTest, AChangeAnnouncedDuringAReadIsReadNext) {
   Start();
   Elsewhere(Stand("orders", "a"));
   store_.After([&](const std::string& call) {
@@ -373,7 +373,7 @@ TEST_F(ChangeFeedTest, ARemoteChangeThatABeatShowsIsReportedSoon) {
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-// --- The database is another one ---
+// --- The database was replaced ---
 
 TEST_F(ChangeFeedTest, APositionThatGoesBackIsAReset) {
   Start();
@@ -420,7 +420,7 @@ TEST_F(ChangeFeedTest, NothingOfTheOldDatabaseIsKnownAfterAReset) {
   EXPECT_FALSE(cache_.Read({"orders"}));
 }
 
-// What is told must not look as if it followed what was told before.
+// Otherwise, new changes would look as if they followed the old ones.
 TEST_F(ChangeFeedTest, NothingIsReportedBetweenAStepBackAndItsReset) {
   Start();
   Here(Stand("orders", "a"));
@@ -465,7 +465,7 @@ TEST_F(ChangeFeedTest, ItIsBehindARepairUntilItKnowsWhichServiceTheNewDatabaseIs
   EXPECT_NE(feed_.service_id(), before);
 }
 
-TEST_F(ChangeFeedTest, WhyTheTermsCannotBeRaisedIsLoggedOnce) {
+TEST_F(ChangeFeedTest, TheReasonWhyTermsCannotBeRaisedIsLoggedOnce) {
   Start();
   Here(Stand("orders", "a"));
   Database restored(scheduler_);
@@ -498,8 +498,8 @@ TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplet
   EXPECT_FALSE(feed_.behind_a_repair());
 }
 
-// Remembers what it was given to read when it is told of an event: as a read does that began before
-// the event, and ends while it is told.
+// Remembers an earlier read when it hears of an event: like a read that began before the event, and
+// ends while the event is published.
 class LateReader final : public Watcher {
  public:
   LateReader(StateCache& cache, std::map<ElectionName, ElectionView> views)
@@ -514,7 +514,7 @@ class LateReader final : public Watcher {
   const StateCache::Moment begun_;
 };
 
-TEST_F(ChangeFeedTest, WhatWasReadBeforeAChangeIsNotKnownAfterItWasTold) {
+TEST_F(ChangeFeedTest, AReadFromBeforeAChangeIsNotRememberedAfterIt) {
   Start();
   for (const bool here : {true, false}) {
     const ElectionName name{here ? "here" : "elsewhere"};
@@ -531,7 +531,7 @@ TEST_F(ChangeFeedTest, WhatWasReadBeforeAChangeIsNotKnownAfterItWasTold) {
   }
 }
 
-TEST_F(ChangeFeedTest, NothingIsKnownOfAnElectionThatWasPurged) {
+TEST_F(ChangeFeedTest, NothingIsRememberedOfAPurgedElection) {
   Start();
   for (const bool here : {true, false}) {
     const ElectionName name{here ? "here" : "elsewhere"};
@@ -548,7 +548,7 @@ TEST_F(ChangeFeedTest, NothingIsKnownOfAnElectionThatWasPurged) {
   }
 }
 
-// What came before is read, too, and what comes after.
+// The changes before and after it are read, too.
 TEST_F(ChangeFeedTest, APurgeElsewhereHidesNoEvent) {
   Start();
   Elsewhere(Stand("orders", "a"));
@@ -563,8 +563,8 @@ TEST_F(ChangeFeedTest, APurgeElsewhereHidesNoEvent) {
               UnorderedElementsAre("jobs 1 ELECTED b term 1", "orders 3 ELECTED c term 3"));
 }
 
-// What an operator has purged meanwhile has no events that would tell of it.
-TEST_F(ChangeFeedTest, WhoWasOutOfTouchForVeryLongStartsOver) {
+// Elections that were purged meanwhile have left no events.
+TEST_F(ChangeFeedTest, AReplicaOutOfTouchForVeryLongStartsOver) {
   Start();
   store_.FailAll();
   scheduler_.Advance(kUnusedMin / 2 + 1s);
@@ -576,7 +576,7 @@ TEST_F(ChangeFeedTest, WhoWasOutOfTouchForVeryLongStartsOver) {
   EXPECT_THAT(watching_.lines(), ElementsAre("reset"));
 }
 
-TEST_F(ChangeFeedTest, ItKnowsTheKeyOfTheDatabaseThatThereIs) {
+TEST_F(ChangeFeedTest, ItKnowsTheKeyOfTheCurrentDatabase) {
   EXPECT_EQ(feed_.session_key(), "");
   Start();
   EXPECT_EQ(feed_.session_key(), database_.store().SessionKey().value());
@@ -593,8 +593,8 @@ TEST_F(ChangeFeedTest, ItKnowsTheKeyOfTheDatabaseThatThereIs) {
   EXPECT_THAT(page, Not(HasSubstr(service)));
 }
 
-// A database that was emptied gets its tables one by one, and then its first changes at once: they
-// are read by whoever is told of the reset.
+// A database that was emptied gets its tables one by one, and then its first changes at once:
+// watchers read those because of the reset.
 TEST_F(ChangeFeedTest, AResetIsReportedEvenIfThePositionIsReachedAgain) {
   Start();
   Here(Stand("orders", "a"));

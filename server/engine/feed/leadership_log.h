@@ -9,7 +9,7 @@
 
 namespace tenure::engine {
 
-// One change. Empty: nobody.
+// One change. Empty names stand for nobody.
 struct LeadershipChange {
   std::string election;
   uint64_t term = 0;  // that began, or else that ended
@@ -24,7 +24,7 @@ struct LeadershipChange {
 };
 
 // `traces` has, for each event, the trace of the call that caused it; missing entries mean none. A
-// seat that passes in one transaction is one change.
+// seat that changes hands in one transaction is one change.
 [[nodiscard]] std::vector<LeadershipChange> LeadershipChanges(
     const TransactionState& transaction, const std::vector<std::string>& traces);
 

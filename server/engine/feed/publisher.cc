@@ -11,7 +11,7 @@
 namespace tenure::engine {
 namespace {
 
-// Until the first election wakes; nothing if none does later than now.
+// The time until the first election wakes; nothing if none will.
 std::optional<Duration> NextWake(const TransactionState& transaction) {
   std::optional<DbTime> next;
   for (const auto& [name, state] : transaction.elections) {

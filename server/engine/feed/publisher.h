@@ -17,9 +17,9 @@ namespace tenure::engine {
 
 // The work that a transaction leaves. Each function starts it, and does not wait.
 struct Remainders {
-  // The seats and places of sessions that have ended.
+  // Gives up the seats and places of sessions that have ended.
   std::function<void(const std::vector<SessionId>&)> settle;
-  // An election whose next leader could not be decided.
+  // Tries again to decide the next leader of an election.
   std::function<void(const ElectionName&)> reconcile;
   // After this time elections will be ready for a grant.
   std::function<void(Duration)> wake;

@@ -49,7 +49,7 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
       sessions_.erase(id);
       continue;
     }
-    // Those that end in transactions of others stay here until they are looked up.
+    // Sessions that others have ended stay here until they are looked up.
     if (sessions_.size() >= kSessionsMax) sessions_.clear();
     sessions_.insert_or_assign(id, session);
   }

@@ -25,9 +25,9 @@ class StateCache {
   static constexpr size_t kSessionsMax = 200'000;
 
   // Taken before the database is asked for what is then remembered: what was forgotten meanwhile
-  // stays so, and events published meanwhile may not be in it.
+  // stays forgotten, and events published meanwhile may not be in it.
   struct Moment {
-    uint64_t forgotten = 0;  // how often everything was
+    uint64_t forgotten = 0;  // how many times everything was
     PartitionOffsets told{};
   };
   [[nodiscard]] Moment Now() const;
@@ -39,10 +39,10 @@ class StateCache {
   [[nodiscard]] std::optional<TransactionState> Find(const LockSet& locks, DbTime now) const;
   // `begun`: before the transaction.
   void Remember(const Committed& committed, const Moment& begun);
-  // Not all of this was still true.
+  // Part of this was no longer true.
   void Forget(const LockSet& locks);
 
-  // --- For questions: the truth, as far as events tell it ---
+  // --- For questions: the truth, as far as events show it ---
 
   // The election as of its latest published event. Nothing if it may have changed since.
   [[nodiscard]] std::optional<Election> Read(const ElectionName& name) const;
@@ -55,12 +55,12 @@ class StateCache {
 
   // --- From the feed, in the order of each partition ---
 
-  // All events up to here are published, including these. To be called before anybody else learns
-  // of them: so nothing that was read earlier passes for newer. `silent`: transactions without an
-  // event are among them, so that elections of this partition may have been purged.
+  // All events up to here are published, including these. Call before anybody else learns of them,
+  // so that an earlier read does not pass for a newer one. `silent`: transactions without an event
+  // are among them, so elections of this partition may have been purged.
   void Told(int partition, uint64_t offset, const std::vector<Event>& events = {},
             bool silent = false);
-  // It is another history.
+  // The history is another one.
   void ForgetAll();
 
  private:

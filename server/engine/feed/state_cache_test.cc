@@ -98,7 +98,7 @@ TEST_F(StateCacheTest, AllElectionsMustBeKnown) {
   EXPECT_FALSE(Finds(locks));
 }
 
-TEST_F(StateCacheTest, WhatIsKeptOfThePastIsNotKnown) {
+TEST_F(StateCacheTest, ThePastOfAnElectionIsNotKnown) {
   cache_.Remember(AsCommitted(), cache_.Now());
   LockSet locks = LocksOf(Numbered(2));
   locks.elections.at({"e"}).past = true;
@@ -135,7 +135,7 @@ TEST_F(StateCacheTest, ASessionThatHasEndedIsNotKnown) {
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
-TEST_F(StateCacheTest, WhatDependsOnMoreThanRowsIsNotFound) {
+TEST_F(StateCacheTest, CommandsThatNeedMoreThanRowsAreNotDecided) {
   cache_.Remember(AsCommitted(), cache_.Now());
   LockSet with_quota = LocksOf(Numbered(2));
   with_quota.identities = {"someone"};
@@ -189,7 +189,7 @@ TEST_F(StateCacheTest, ASessionThatWasCommittedAloneIsKnown) {
   EXPECT_FALSE(Finds(locks));
 }
 
-TEST_F(StateCacheTest, ALaterChangeOfSomebodyElseMakesItUnknown) {
+TEST_F(StateCacheTest, ALaterChangeOfAnotherReplicaMakesItUnknown) {
   cache_.Remember(AsCommitted(), cache_.Now());
 
   cache_.Told(PartitionOf({"e"}), 5, {EventWith({7})});
@@ -199,7 +199,7 @@ TEST_F(StateCacheTest, ALaterChangeOfSomebodyElseMakesItUnknown) {
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
-TEST_F(StateCacheTest, WhatWasRefusedIsForgotten) {
+TEST_F(StateCacheTest, RefusedElectionsAreForgotten) {
   cache_.Remember(AsCommitted(), cache_.Now());
 
   cache_.Forget(LocksOf(Numbered(2)));
@@ -237,7 +237,7 @@ class StateCacheReadTest : public StateCacheTest {
  protected:
   StateCacheReadTest() { committed_.offsets = {{kPartition, 5}}; }
 
-  // When the partition stands there.
+  // Reads when the partition is at this offset.
   std::optional<Election> ReadAt(uint64_t offset) const {
     PartitionOffsets offsets{};
     offsets.at(static_cast<size_t>(kPartition)) = offset;
@@ -256,20 +256,20 @@ class StateCacheReadTest : public StateCacheTest {
   Committed committed_ = AsCommitted();
 };
 
-TEST_F(StateCacheReadTest, WhatWasCommittedIsReadWhileNothingHappens) {
+TEST_F(StateCacheReadTest, ACommittedElectionIsReadWhileNothingHappens) {
   RememberAndTell();
 
   EXPECT_TRUE(cache_.Read({"e"}));
   EXPECT_EQ(ReadAt(5), committed_.transaction.elections.at({"e"}).election);
 }
 
-TEST_F(StateCacheReadTest, NotBeforeEverythingWasTold) {
+TEST_F(StateCacheReadTest, NothingIsReadBeforeAllEventsArePublished) {
   cache_.Remember(committed_, cache_.Now());
 
   EXPECT_FALSE(ReadAt(5));
 }
 
-TEST_F(StateCacheReadTest, NotWhileAnotherReplicasCommitIsNotTold) {
+TEST_F(StateCacheReadTest, NothingIsReadWhileAnotherReplicasCommitIsUnpublished) {
   RememberAndTell();
 
   EXPECT_FALSE(ReadAt(6));
@@ -292,7 +292,7 @@ TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
   EXPECT_FALSE(cache_.Read({"e"}));
 }
 
-// Of an election that was purged no event tells.
+// A purge has no event.
 TEST_F(StateCacheReadTest, ATransactionWithoutAnEventMakesItUnknown) {
   RememberAndTell();
   cache_.Told((kPartition + 1) % kPartitionCount, 6, {}, true);
@@ -305,21 +305,21 @@ TEST_F(StateCacheReadTest, ATransactionWithoutAnEventMakesItUnknown) {
 }
 
 // The feed has read this commit, and the next, before it was remembered.
-TEST_F(StateCacheReadTest, ACommitThatIsReportedAfterALaterOneWasToldIsNotRead) {
+TEST_F(StateCacheReadTest, ACommitThatIsReportedAfterALaterOneWasPublishedIsNotRead) {
   cache_.Told(kPartition, 6, {EventWith({7}), EventWith({8})});
   cache_.Remember(committed_, cache_.Now());
 
   EXPECT_FALSE(ReadAt(6));
 }
 
-TEST_F(StateCacheReadTest, NotWithAnAppointmentWhichMayBeWithdrawn) {
+TEST_F(StateCacheReadTest, AnElectionWithAnAppointmentIsNotRead) {
   committed_.transaction.elections.at({"e"}).election.appointment = Appointment{"z"};
   RememberAndTell();
 
   EXPECT_FALSE(ReadAt(5));
 }
 
-TEST_F(StateCacheReadTest, NotAVacantSeatForWhichSomebodyWaits) {
+TEST_F(StateCacheReadTest, AVacantSeatWithACandidateIsNotRead) {
   committed_ = AsCommitted({7}, false);
   committed_.offsets = {{kPartition, 5}};
   RememberAndTell();
@@ -331,7 +331,7 @@ TEST_F(StateCacheReadTest, NotAVacantSeatForWhichSomebodyWaits) {
   EXPECT_FALSE(ReadAt(5));
 }
 
-TEST_F(StateCacheReadTest, WhatWasReadIsKnown) {
+TEST_F(StateCacheReadTest, AnElectionThatWasReadIsKnown) {
   cache_.Told(kPartition, 5);
 
   cache_.Remember(View(), cache_.Now());
@@ -340,7 +340,7 @@ TEST_F(StateCacheReadTest, WhatWasReadIsKnown) {
   EXPECT_FALSE(ReadAt(6));
 }
 
-TEST_F(StateCacheReadTest, WhatWasReadWhileEventsWereToldIsNotKnown) {
+TEST_F(StateCacheReadTest, AReadDuringWhichEventsWerePublishedIsNotRemembered) {
   const auto begun = cache_.Now();
   cache_.Told(kPartition, 6, {EventWith({8})});
 
@@ -349,7 +349,7 @@ TEST_F(StateCacheReadTest, WhatWasReadWhileEventsWereToldIsNotKnown) {
   EXPECT_FALSE(ReadAt(6));
 }
 
-TEST_F(StateCacheReadTest, WhatBeganBeforeEverythingWasForgottenIsForgotten) {
+TEST_F(StateCacheReadTest, ResultsFromBeforeEverythingWasForgottenAreDropped) {
   const auto begun = cache_.Now();
   cache_.ForgetAll();
 

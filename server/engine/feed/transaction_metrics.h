@@ -1,4 +1,4 @@
-// Counts what committed transactions have brought about.
+// Counts the effects of committed transactions.
 #pragma once
 
 #include "core/law/transaction_state.h"
@@ -7,7 +7,7 @@
 namespace tenure::engine {
 
 void CountEndedSessions(Metrics& metrics, const TransactionState& transaction);
-// The ended sessions, and everything else.
+// Counts ended sessions, and everything else.
 void CountTransaction(Metrics& metrics, const TransactionState& transaction);
 
 }  // namespace tenure::engine

@@ -27,7 +27,7 @@ class WatchHubTest : public ::testing::Test {
   WatchHub hub_{10};
 };
 
-// --- Who is told of what ---
+// --- Who is notified ---
 
 TEST_F(WatchHubTest, OnlyTheWatchersOfAnElectionAreNotified) {
   const Watching one(hub_, {WatchElection{{"orders"}}});
@@ -117,7 +117,7 @@ TEST_F(WatchHubTest, AnElectionWatchedTwiceIsNotifiedOnce) {
   EXPECT_THAT(watching.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-// --- Who belongs to it ---
+// --- Membership ---
 
 TEST_F(WatchHubTest, AWatcherThatLeftIsNotNotified) {
   Watching watching(hub_, {WatchElection{{"orders"}}, WatchPrefix{""}, WatchSession{Id("a")}});

@@ -10,7 +10,7 @@ namespace tenure::engine {
 namespace {
 
 constexpr size_t kPerTransaction = 250;
-constexpr int kTriesMax = 10;  // of what others have locked; each waits for about a second
+constexpr int kTriesMax = 10;  // for what others have locked; each waits for about a second
 
 LockSet Elections(const std::vector<ElectionName>& names) {
   LockSet locks;
@@ -18,7 +18,7 @@ LockSet Elections(const std::vector<ElectionName>& names) {
   return locks;
 }
 
-// Answers with those that others have locked.
+// Returns the elections that others have locked.
 Result<std::set<ElectionName>> BumpElections(Store& store, const LockSet& locks, uint64_t floor) {
   auto committed = store.Transact(locks, {}, [&](TransactionState& transaction) {
     for (const auto& [name, state] : transaction.elections) Bump(transaction, name, floor);
@@ -63,7 +63,7 @@ Result<size_t> BumpAllElections(Store& store, uint64_t floor, const BeforeEach& 
   return bumped;
 }
 
-// Of those that are alive: the others hold nothing that time does not take.
+// Ends those that are alive: the seats of the others are given up in any case.
 Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
   size_t ended = 0;
   SessionId last;

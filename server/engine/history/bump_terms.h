@@ -1,5 +1,5 @@
-// What has to happen before a database serves that may have lost what it had committed: a restored
-// backup, or what an asynchronous failover has left.
+// Makes a database safe to serve that may have lost commits: a restored backup, or what an
+// asynchronous failover has left.
 #pragma once
 
 #include <cstddef>

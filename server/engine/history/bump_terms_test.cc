@@ -45,7 +45,7 @@ TEST_F(BumpTermsTest, EveryElectionIsRaisedOnceHoweverManyThereAre) {
   EXPECT_THAT(Terms(), AllOf(SizeIs(600), Each(Term{bumped->to})));
 }
 
-TEST_F(BumpTermsTest, ItIsRecordedWhoAskedForItAndWhy) {
+TEST_F(BumpTermsTest, TheRecordSaysWhoAskedAndWhy) {
   ASSERT_TRUE(replica_.Do(Stand("orders", "a")));
 
   const auto bumped = BumpTerms(store(), {"olga@host", "restored the backup of Monday"});
@@ -88,7 +88,7 @@ TEST_F(BumpTermsTest, EverySessionIsEndedSoThatNoOldTermContinues) {
 TEST_F(BumpTermsTest, TermsAreRaisedToTheDatabasesClockWhateverWasRestored) {
   ASSERT_TRUE(replica_.Do(Stand("e", "a")));
   const uint64_t once = BumpTerms(store(), kOperator)->to;
-  World restored;  // an older backup, in which nothing was raised yet
+  World restored;  // an older backup, from before terms were raised
   restored.Advance(1h);
   ASSERT_TRUE(restored.Start().Do(Stand("e", "a")));
 

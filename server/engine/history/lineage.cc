@@ -16,7 +16,7 @@ namespace {
 // A replica that dies while it raises the terms is replaced after this long.
 constexpr Duration kTurn = std::chrono::seconds(30);
 
-// Until then a replica that has not noticed may answer renewals: its beat is good for so long.
+// A replica that has not noticed may answer renewals for this long: its last beat is still good.
 constexpr Duration kNoticedByAll = kHomeGoodFor;
 
 }  // namespace
@@ -45,7 +45,7 @@ Result<void> Lineage::Join() {
   }
   memory.home_went_back = home_went_back_;
   memory.somebody_lives = somebody_lives_;
-  // First without a lock, for the sake of another service that works on this database.
+  // First without a lock, in case another service works on this database.
   const auto key = store_.FindSessionKey();
   if (!key) return tl::unexpected(key.error());
   std::optional<Error> wrong = WrongService(key->value_or(""), service_id_);
@@ -126,7 +126,7 @@ Result<void> Lineage::Refuse(const Error& wrong) {
 
 void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
   const MutexLock lock(mutex_);
-  // In the same epoch nothing that was seen since may be forgotten.
+  // In the same epoch, nothing that was seen may be forgotten.
   const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token &&
                     (sight.session_key.empty() || memory_.session_key == sight.session_key);
   if (!same) memory_.seen = {};

@@ -36,8 +36,8 @@ class Lineage {
   // the server that answered. Errors: kStoreUnavailable; also for the database of another service
   // than the wanted one, in which nothing is written. Not thread-safe, like TryToRepair.
   [[nodiscard]] Result<void> Join();
-  // REQUIRES: not open. Raises the terms if that is this replica's turn, and the time for it.
-  // Errors: kStoreUnavailable, kOverloaded.
+  // REQUIRES: not open. Raises the terms if it is this replica's turn, and time to do so. Errors:
+  // kStoreUnavailable, kOverloaded.
   [[nodiscard]] Result<void> TryToRepair();
 
   // The rest is thread-safe.
@@ -48,14 +48,14 @@ class Lineage {
   [[nodiscard]] bool open() const { return open_; }
   // Nothing unless it is open.
   [[nodiscard]] std::optional<HistoryPoint> point() const;
-  // Whether partitions that were read after `point` was taken can be what it knows.
+  // Whether partitions that were read after `point` was taken continue its history.
   [[nodiscard]] static bool Fits(const HistoryPoint& point, const Partitions& partitions);
   // The server that answered last; nothing before the first did.
   [[nodiscard]] std::optional<ServerIdentity> server() const;
-  // Why this database must not be used: it is that of another service than the wanted one.
+  // Why this database must not be used: it belongs to another service.
   [[nodiscard]] std::optional<Error> wrong_service() const;
-  // How often observers have had to start again: terms were raised, or the right database came back
-  // after another service's.
+  // How many times observers have had to start again: terms were raised, or the right database came
+  // back after another service's.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
   void Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch);
@@ -64,9 +64,9 @@ class Lineage {
   void SawSessionKey(const std::string& key);
 
  private:
-  // Looks whether the homes on a server beat, and sets `somebody_lives_` once that is known.
+  // Checks whether the homes on a server beat, and sets `somebody_lives_` once that is known.
   void Watch(const ServerIdentity& server);
-  // Stays away from a database until it is the right one. Answers with the error.
+  // Stays away from a database until it is the right one. Returns the error.
   Result<void> Refuse(const Error& wrong);
   // Why the database that is seen must not be used. Nothing if it may be.
   [[nodiscard]] std::optional<Error> WhyNot(const HistoryMemory& memory,

@@ -69,7 +69,7 @@ TEST_F(LineageUseTest, ReplicasShareAnEpoch) {
   EXPECT_TRUE(Commit(b_, Stand("orders", "b")));
 }
 
-// The commit itself proves it: nobody has looked since.
+// The commit itself finds out: nobody has checked since.
 TEST_F(LineageUseTest, NoGrantIsCommittedInADatabaseThatWentBack) {
   ASSERT_TRUE(a_.lineage.Join());
   ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
@@ -81,7 +81,7 @@ TEST_F(LineageUseTest, NoGrantIsCommittedInADatabaseThatWentBack) {
   EXPECT_TRUE(old_.store().ReadElections({{"orders"}}).value().empty());
 }
 
-TEST_F(LineageUseTest, TermsAreRaisedOnceBeatsAreNoLongerGoodAfterTheLongestLeaseIsOver) {
+TEST_F(LineageUseTest, TermsAreRaisedAfterTheLongestLeaseAndTheLastGoodBeat) {
   ASSERT_TRUE(a_.lineage.Join());
   ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
   a_.lineage.SawLease(20s);
@@ -164,8 +164,8 @@ TEST_F(LineageUseTest, ARepairerThatDiesIsReplaced) {
   EXPECT_TRUE(b_.lineage.open());
 }
 
-// It saw less than was lost, and so notices nothing by itself.
-TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
+// It saw nothing of what was lost, and so notices nothing by itself.
+TEST_F(LineageUseTest, AReplicaThatNoticesNoLossIsStoppedByOneThatDoes) {
   Member behind(old_.store(), time_, 3);
   ASSERT_TRUE(behind.lineage.Join());
   const HistoryPoint point = *behind.lineage.point();
@@ -181,7 +181,7 @@ TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
   EXPECT_FALSE(behind.lineage.open());
 }
 
-TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
+TEST_F(LineageUseTest, AReplicaSetToStopWaitsForTheOperator) {
   Member stops(database_.store(), time_, 3, OnLostCommits::kStop);
   ASSERT_TRUE(stops.lineage.Join());
   ASSERT_TRUE(Commit(stops, Stand("orders", "a")));
@@ -200,7 +200,7 @@ TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
   EXPECT_EQ(stops.lineage.repairs(), 1U);
 }
 
-TEST_F(LineageUseTest, WhatTheServerSaysOfItselfMayChange) {
+TEST_F(LineageUseTest, TheServersDescriptionMayChange) {
   const auto warnings = [&] { return a_.metrics.database_warnings.Value(); };
   ASSERT_TRUE(a_.lineage.Join());
   ASSERT_TRUE(b_.lineage.Join());
@@ -239,7 +239,7 @@ class PromotionTest : public LineageUseTest {
   static constexpr HomeId kOther{7};
 };
 
-TEST_F(PromotionTest, IfNoReplicaHasLivedThroughItItIsALoss) {
+TEST_F(PromotionTest, APromotionThatNoReplicaLivedThroughIsALoss) {
   time_.Advance(kHomeGoodFor - 1us);
   EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
   EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
@@ -252,7 +252,7 @@ TEST_F(PromotionTest, IfNoReplicaHasLivedThroughItItIsALoss) {
   EXPECT_EQ(a_.metrics.database_resets.Value(), 1);
 }
 
-TEST_F(PromotionTest, WhereAnotherReplicaBeatsItIsTrusted) {
+TEST_F(PromotionTest, APromotionIsTrustedIfAnotherReplicaBeats) {
   ASSERT_TRUE(database_.store().Beat({.home = kOther, .number = 1}).value().beaten);
   EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
 

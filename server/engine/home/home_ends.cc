@@ -1,4 +1,4 @@
-// What HomeKeeper does about sessions that have fallen silent, and about other homes.
+// HomeKeeper's work for sessions that have fallen silent, and with other homes.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -18,7 +18,7 @@ constexpr size_t kSweptAtOnceMax = 1'000;
 
 }  // namespace
 
-// --- Others ---
+// --- Other homes ---
 
 void HomeKeeper::Watch() {
   for (const HomeRow& row : state_.Overdue()) {
@@ -69,7 +69,7 @@ void HomeKeeper::Sweep(const SessionId& after) {
 
 void HomeKeeper::PlanEnds(SteadyTime earliest) {
   const auto due = state_.NextSilence();
-  if (!due) return;  // or the next beat plans them
+  if (!due) return;  // the next beat plans them
   const SteadyTime when = std::max(*due, earliest);
   const MutexLock lock(mutex_);
   if (ending_ || (planned_ends_ && planned_ends_->first <= when)) return;

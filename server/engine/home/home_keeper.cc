@@ -139,7 +139,7 @@ SteadyTime HomeKeeper::BeginAgain() {
 }
 
 SteadyTime HomeKeeper::Beat() {
-  // If they cannot be read, others should not see a home that beats and does not serve.
+  // While departures cannot be read, others should not see a home that beats and does not serve.
   if (const auto next = ReadDepartures()) return *next;
   const SteadyTime begun = scheduler_.Now();
   const auto point = feed_.point();
@@ -201,7 +201,7 @@ void HomeKeeper::OnGoodBeat(const OwnRow::Write& write, const BeatReport& report
                             SteadyTime answered) {
   metrics_.beats_good.Increment();
   if (const auto left = state_.OnBeat(write)) metrics_.home_beat_margin_ratio.Observe(*left);
-  // Until this beat, it could still be made.
+  // Until this beat, the adoption in doubt could still be committed.
   if (std::exchange(adoption_in_doubt_, false)) adopted_at_ = scheduler_.HomeNow();
   beaten_(report, begun, answered);
   state_.Saw(report.living, report.gone);
@@ -217,8 +217,8 @@ void HomeKeeper::OnGoodBeat(const OwnRow::Write& write, const BeatReport& report
   }
 }
 
-// A home that has stopped is declared dead as soon as it may be. From then on, beats are at least
-// an interval apart, so that the lease of a whole number of seconds has passed at one of them.
+// A home that has stopped is declared dead as soon as possible. From then on, beats are at least an
+// interval apart, so that a lease of whole seconds has passed at one of them.
 SteadyTime HomeKeeper::NextBeat(SteadyTime begun) const {
   const SteadyTime now = scheduler_.Now();
   const SteadyTime next = (state_.AnyGone() ? now : begun) + kBeatInterval;
@@ -226,8 +226,8 @@ SteadyTime HomeKeeper::NextBeat(SteadyTime begun) const {
   return overdue ? std::min(next, std::max(*overdue, now + kIntervalAfterFailure)) : next;
 }
 
-// Others declare a home dead that does not beat, and then its ends fail, too: the row has to say
-// so.
+// Without beats, others declare this home dead, and then its ends of sessions fail, too: only the
+// row can show that.
 SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
   metrics_.beats_withheld.Increment();
   if (!std::exchange(said_withheld_, true)) {
@@ -242,8 +242,8 @@ SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
   return scheduler_.Now() + kIntervalAfterFailure;
 }
 
-// The former homes of sessions that it adopted may answer until their beats are no longer good. For
-// as long it counts no silence; if it died earlier, others would count their orphanhood sooner.
+// The former homes of adopted sessions may answer until their beats expire. Until then this replica
+// counts no silence; if it died earlier, others would end the sessions too soon.
 void HomeKeeper::RetireIfSafe() {
   if (scheduler_.HomeNow() < adopted_at_ + kHomeGoodFor) return;
   const auto witness = state_.witness();

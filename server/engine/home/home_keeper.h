@@ -35,16 +35,15 @@ class HomeKeeper {
              ChangeFeed& feed, Lineage& lineage, Transactions& transactions, Publisher& publisher,
              Beaten beaten, Peer self, uint64_t seed);
 
-  // Adds this replica's row. Once it has succeeded, it does nothing more. Errors:
-  // kStoreUnavailable.
+  // Adds this replica's row. Does nothing once it has succeeded. Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Join();
-  // Begins to beat, and returns after the first beat. REQUIRES: it has joined. Once.
+  // Begins to beat, and returns after the first beat. REQUIRES: it has joined. Call once.
   void Start();
   // Why the last beat was not made, or could not be confirmed; nothing if it was.
   [[nodiscard]] std::optional<Error> fault() const;
 
-  // A renewal of a session that is kept here, if it can be answered at once, without the database:
-  // the beat is good. Nothing: `Renew` it. Thread-safe. Errors: kSessionNotFound.
+  // Renews a session that is kept here, if the beat is good, so that no answer of the database is
+  // needed. Nothing: call `Renew`. Thread-safe. Errors: kSessionNotFound.
   [[nodiscard]] std::optional<Result<Session>> RenewNow(const SessionId& session,
                                                         const Principal& principal);
   // A call that renews a session has arrived. It waits while the beat is not good, and while
@@ -53,7 +52,7 @@ class HomeKeeper {
   // If nobody waits for it any more, a session does not move here, and `done` is not called.
   void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done, Wanted wanted);
 
-  // Beats at once, or after what it is writing.
+  // Beats at once, or after the write under way.
   void BeatSoon();
   // Refuses renewals from now on with kDraining, and declares this replica dead as soon as that is
   // safe: then its sessions move to others at the cost of one row each.
@@ -87,30 +86,32 @@ class HomeKeeper {
   void Write();
   void AdoptBatch(std::vector<Pending> batch);
   void Wait(std::vector<Pending> batch);
-  // Each answers when to write next.
+  // Each returns when to write next.
   [[nodiscard]] SteadyTime BeginAgain();
   [[nodiscard]] SteadyTime Beat();
   [[nodiscard]] SteadyTime InsteadOfBeat(const OwnRow::Write& write);
   [[nodiscard]] SteadyTime AfterFailure();
   [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, OwnRow::Verdict verdict);
-  // Reads the departures that the last beat has shown. Nothing: all are known.
+  // Reads the departures that the last beat has shown. Nothing if all are known.
   [[nodiscard]] std::optional<SteadyTime> ReadDepartures();
   [[nodiscard]] SteadyTime EndIncarnation(const char* why);
   [[nodiscard]] SteadyTime NextBeat(SteadyTime begun) const;
-  // The beat is good, nothing is in doubt, and nobody is adopted any more.
+  // Declares this replica dead if that is safe. REQUIRES: the beat is good, nothing is in doubt,
+  // and nobody is adopted any more.
   void RetireIfSafe();
-  // The beat is good, or those that wait have waited for too long.
+  // Releases the waiting renewals: all after a good beat, otherwise those that have waited too
+  // long.
   void ReleaseWaiting(bool good);
   void SetFault(std::optional<Error> fault);
 
   void OnGoodBeat(const OwnRow::Write& write, const BeatReport& report, SteadyTime begun,
                   SteadyTime answered);
-  // What a good beat shows.
+  // Acts on what a good beat shows about other homes.
   void Watch();
   void EndOrphans(const HomeWatch::Orphaned& orphaned);
   void Sweep(const SessionId& after);
 
-  // When the next session falls silent, and not before `earliest`.
+  // Plans to end sessions when the next one falls silent, but not before `earliest`.
   void PlanEnds(SteadyTime earliest = SteadyTime());
   void EndSilentSessions();
   // False if some could not be ended.
@@ -141,10 +142,10 @@ class HomeKeeper {
   bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
   std::optional<Error> fault_ TENURE_GUARDED_BY(mutex_);
   std::atomic<bool> draining_ = false;
-  // For the writer.
+  // Used by the writer only.
   bool retired_ = false;
   uint64_t departures_ = 0;  // of the own row, as the last beat has shown
-  SteadyTime adopted_at_;    // by the clock of homes
+  SteadyTime adopted_at_;    // by HomeNow
   bool adoption_in_doubt_ = false;
   bool said_withheld_ = false;
   SteadyTime swept_at_;

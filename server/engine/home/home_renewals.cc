@@ -1,5 +1,5 @@
-// What HomeKeeper does about renewals: it answers them from memory, adopts sessions, or lets the
-// renewals wait.
+// HomeKeeper's work on renewals: answers them from memory, adopts sessions, or lets the renewals
+// wait.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -100,7 +100,7 @@ void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
   for (const Pending& pending : batch) locks.sessions.push_back(pending.session);
   const HomeState::Moment begun = state_.Now();
   std::map<SessionId, Session> adopted;
-  std::vector<std::optional<Result<Session>>> answers;  // nothing for those that are busy
+  std::vector<std::optional<Result<Session>>> answers;  // nothing for busy sessions
   const auto committed = transactions_.RunForHome(locks, write, [&](TransactionState& transaction) {
     adopted.clear();
     answers.clear();
@@ -118,7 +118,7 @@ void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
     }
   });
   if (!committed) {
-    // It may have been made. Those that wait find out after the next beat.
+    // It may have been committed. The waiting renewals find out after the next beat.
     state_.OnUnknown(*write);
     state_.Doubt();
     adoption_in_doubt_ = true;

@@ -29,15 +29,15 @@ class HomeState {
 
   // --- Incarnations ---
 
-  // In a history that was repaired so often (Lineage::repairs).
+  // `repairs` says which history the row is in (Lineage::repairs).
   void Begin(HomeId id, uint64_t repairs);
-  // Whatever was kept is forgotten.
+  // Forgets all sessions.
   void End();
   [[nodiscard]] bool begun() const;
-  // Whether the row has to be in a history that was repaired so often. False: the incarnation is of
-  // an earlier one, or over.
+  // Whether the row has to be in the history of this number of repairs. False if the incarnation is
+  // of an earlier history, or has ended.
   [[nodiscard]] bool BelongsTo(uint64_t repairs) const;
-  // What each transaction of this replica has to prove. Nothing: it may not commit any.
+  // What each transaction of this replica has to prove. Nothing if it may not commit any.
   [[nodiscard]] std::optional<HomeWitness> witness() const;
 
   // --- Renewals ---
@@ -55,7 +55,8 @@ class HomeState {
 
   // --- This replica's own transactions ---
 
-  // When one begins. What is passed on with it belongs to the same incarnation, or is dropped.
+  // The beginning of a transaction. Its results are dropped if the incarnation has changed since,
+  // or if they come too late.
   struct Moment {
     HomeId incarnation;
     ServiceTime at;
@@ -63,11 +64,11 @@ class HomeState {
   [[nodiscard]] Moment Now() const;
   void Opened(const Session& session, const Moment& begun);
   void Adopted(const Session& session, const Moment& begun);
-  // The sweep has found the rows of these.
+  // The sweep has found the rows of these sessions.
   void Found(const std::vector<Session>& sessions, const Moment& begun);
   void Ended(const KeptSessions::Silent& silent, const Moment& begun);
   void NotEnded(const KeptSessions::Silent& silent, const Moment& begun);
-  // It may have been ended; the reply was lost.
+  // The session may have ended; the reply was lost.
   void Forget(const SessionId& id);
   // Sessions may have been opened or adopted; the reply was lost. The sweep finds them.
   void Doubt() { in_doubt_ = true; }
@@ -77,26 +78,26 @@ class HomeState {
 
   [[nodiscard]] std::vector<KeptSessions::Silent> TakeSilent(size_t limit);
   // When to take them next, by the scheduler's clock. Nothing: ask again after the next beat. Ends
-  // that are due already do not wait for it: until they are made, there may be none.
+  // that are already due do not wait for a beat: until they are made, there may be none.
   [[nodiscard]] std::optional<SteadyTime> NextSilence() const;
   [[nodiscard]] std::vector<HomeWatch::Orphaned> Orphans() const;
   [[nodiscard]] std::vector<HomeRow> Overdue() const;
-  // When the first of them will be, by the scheduler's clock, if the beat stays good. Nothing:
-  // none.
+  // When the first home will be overdue, by the scheduler's clock, if the beat stays good. Nothing
+  // if none will.
   [[nodiscard]] std::optional<SteadyTime> NextOverdue() const;
-  // It has been declared dead.
+  // The home has been declared dead.
   void Died(HomeId home);
   // Whether homes are dead or missing, and still have sessions.
   [[nodiscard]] bool AnyGone() const;
 
   // --- The own row ---
 
-  // Whether they are so late that it must not beat.
+  // Whether ends of sessions are so late that this replica must not beat.
   [[nodiscard]] bool EndsAreLate() const;
   // Nothing if there is no incarnation.
   [[nodiscard]] std::optional<OwnRow::Write> BeginBeat();
   [[nodiscard]] std::optional<OwnRow::Write> BeginAdoption();
-  // Answers which fraction of its time was left of the beat before; nothing if there was none.
+  // Returns the fraction of time that was left of the beat before; nothing if there was none.
   std::optional<double> OnBeat(const OwnRow::Write& write);
   void OnNumbered(const OwnRow::Write& write);
   void OnUnknown(const OwnRow::Write& write);
@@ -107,10 +108,10 @@ class HomeState {
 
  private:
   [[nodiscard]] ServiceTime ServiceNow() const TENURE_REQUIRES(mutex_);
-  // The same moment by the scheduler's clock. The two clocks may be apart by what the machine has
-  // slept. REQUIRES: an incarnation has begun.
+  // The same moment by the scheduler's clock. The two clocks may differ by the time that the
+  // machine has slept. REQUIRES: an incarnation has begun.
   [[nodiscard]] SteadyTime When(ServiceTime time) const TENURE_REQUIRES(mutex_);
-  // Whether what was begun then may still be passed on.
+  // Whether the results of a transaction that began then still count.
   [[nodiscard]] bool IsFresh(const Moment& begun) const TENURE_REQUIRES(mutex_);
 
   const Scheduler& scheduler_;

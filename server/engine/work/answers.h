@@ -1,4 +1,4 @@
-// What the parts of the engine answer with.
+// How the parts of the engine answer.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ namespace tenure::engine {
 template <typename Item>
 class Batcher {
  public:
-  // What is left to do for a batch when the next one may already run: to answer, say.
+  // Work for a batch that remains when the next one may already run, such as answering.
   using After = std::function<void()>;
 
   // `run` gets each batch on a thread of `work`, and may block. What it returns, if anything, is
@@ -54,7 +54,7 @@ class Batcher {
     return {name, queue_max_, [this] { return Waiting(); }};
   }
 
-  // How long the item that is next has waited.
+  // How long the next item has waited.
   [[nodiscard]] SteadyTime::duration Delay() const {
     const MutexLock lock(mutex_);
     return queue_.empty() ? SteadyTime::duration::zero() : scheduler_.Now() - queue_.front().since;

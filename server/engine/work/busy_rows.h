@@ -25,9 +25,8 @@ struct Patience {
   int tries = 0;
 };
 
-// Returns a request whose rows were busy to its queue after a pause that grows, and gives up in the
-// end.
-// A `Pending` has a `patience`, and a `done` that takes a result. Thread-safe.
+// Puts requests whose rows were busy back into their queue, after pauses that grow, and gives up
+// eventually. A `Pending` has a `patience`, and a `done` that takes a result. Thread-safe.
 template <typename Pending>
 class BusyRows {
  public:

@@ -1,5 +1,5 @@
-// The database's clock, as this replica saw it last, carried on by the monotonic clock: for
-// timestamps and metrics. No session ends by it. Thread-safe.
+// The database's clock, as this replica last saw it, advanced by the monotonic clock: for
+// timestamps and metrics. It never ends a session. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace tenure::engine {
 
 class DatabaseClock {
  public:
-  // It said `now` in answer to a question that took this time.
+  // The database answered `now` to a question asked and answered at these times.
   void Saw(DbTime now, SteadyTime asked, SteadyTime answered);
-  // What it shows at a moment. Nothing until it was seen once.
+  // The database's time at `when`. Nothing before the first reading.
   [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;
 
  private:

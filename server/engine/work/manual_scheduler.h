@@ -24,8 +24,8 @@ namespace tenure::testing {
 
 class ManualScheduler final : public engine::Scheduler {
  public:
-  // Says which of so many ready tasks runs next. Real threads take them in any order; a simulation
-  // can choose one by its seed.
+  // Chooses which of the ready tasks runs next. Real threads take them in any order; a simulation
+  // can choose by its seed.
   using Choose = std::function<size_t(size_t ready)>;
 
   // Not the epoch, so that nothing looks as if it had just happened.
@@ -33,7 +33,7 @@ class ManualScheduler final : public engine::Scheduler {
   // More tasks than this at one moment are a loop without end.
   static constexpr size_t kTasksAtOnceMax = 100'000;
 
-  // By default: whichever was due first, and of those the one that was posted first.
+  // By default, the task that was due first, and of those the one that was posted first.
   explicit ManualScheduler(
       Choose choose = [](size_t) { return size_t{0}; }, engine::SteadyTime start = kStart)
       : choose_(std::move(choose)), now_(start) {}
@@ -64,7 +64,7 @@ class ManualScheduler final : public engine::Scheduler {
     task();
     return true;
   }
-  // Runs all tasks whose time has come, and those that they post. How many they were.
+  // Runs all tasks whose time has come, and those that they post. Returns how many.
   size_t RunReady() {
     size_t count = 0;
     while (RunOne()) {
@@ -138,7 +138,7 @@ class ManualScheduler final : public engine::Scheduler {
   std::map<Plan, Planned> tasks_ TENURE_GUARDED_BY(mutex_);
 };
 
-// Moves the time of several processes as one: whichever task of any of them is due first runs
+// Moves the time of several processes as one: the task that is due first, in any of them, runs
 // first. REQUIRES: they all stand at the same time.
 inline void AdvanceTogether(std::span<ManualScheduler* const> schedulers,
                             engine::SteadyTime::duration duration) {

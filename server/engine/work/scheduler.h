@@ -30,7 +30,7 @@ inline constexpr int kWorkKinds = 5;
 class Scheduler {
  public:
   using Task = std::function<void()>;
-  using Plan = std::pair<SteadyTime, uint64_t>;  // when, and the order of those at one time
+  using Plan = std::pair<SteadyTime, uint64_t>;  // when, and the order among those at one time
 
   virtual ~Scheduler() = default;
 
@@ -42,7 +42,7 @@ class Scheduler {
   virtual void Post(Work work, Task task) = 0;
   // Runs the task at `when` or soon after. Thread-safe.
   virtual Plan PostAt(Work work, SteadyTime when, Task task) = 0;
-  // Forgets a task that has not been taken to run yet; otherwise nothing. Thread-safe.
+  // Forgets a task that has not been taken to run; otherwise does nothing. Thread-safe.
   virtual void Cancel(const Plan& plan) = 0;
 };
 

@@ -91,7 +91,7 @@ TEST(ThreadSchedulerTest, PlannedTasksRunInOrderAndNeverTooEarly) {
   EXPECT_FALSE(too_early);
 }
 
-TEST(ThreadSchedulerTest, WhatIsPlannedBeforeAllOthersDoesNotWaitForThem) {
+TEST(ThreadSchedulerTest, ATaskPlannedBeforeAllOthersDoesNotWaitForThem) {
   ThreadScheduler scheduler;
   const auto run_soon = [&] {
     std::promise<void> ran;
@@ -100,7 +100,7 @@ TEST(ThreadSchedulerTest, WhatIsPlannedBeforeAllOthersDoesNotWaitForThem) {
   };
   scheduler.PostAt(Work::kReads, scheduler.Now() + 1h, [] {});
 
-  // When the first one runs, the plan of the next hour is waited for.
+  // When the first one runs, the scheduler waits for the plan of the next hour.
   EXPECT_TRUE(run_soon() && run_soon());
 }
 
@@ -142,7 +142,7 @@ TEST(ThreadSchedulerTest, ACancelledPlanIsForgottenAndReleasesItsResources) {
   EXPECT_TRUE(released);
   later.get_future().wait();
   EXPECT_THAT(ran, IsEmpty());
-  scheduler.Cancel(plan);  // again: nothing
+  scheduler.Cancel(plan);  // again: no effect
 }
 
 TEST(ThreadSchedulerTest, TasksDroppedAtTheStopMayCancelOtherPlans) {

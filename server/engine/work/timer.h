@@ -9,9 +9,9 @@
 namespace tenure::engine {
 
 // Holds one plan at a time, and cancels it when it is set again or destroyed, so that a plan costs
-// nothing once the call that made it is over. By then the plan may already be running: a task that
-// must do nothing after the end of its owner holds a weak pointer to it. Not thread-safe by itself:
-// the owner sets it under its own lock, or before other threads can.
+// nothing once the call that made it has ended. By then the plan may already be running: a task
+// that must do nothing after the end of its owner holds a weak pointer to it. Not thread-safe by
+// itself: the owner sets it under its own lock, or before other threads can.
 class Timer {
  public:
   Timer(Scheduler& scheduler, Work work) : scheduler_(scheduler), work_(work) {}
@@ -19,7 +19,7 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  // What is planned is not begun any more, unless it has begun.
+  // Cancels the plan, unless it has already begun.
   void Forget() {
     if (plan_) scheduler_.Cancel(*std::exchange(plan_, std::nullopt));
   }
