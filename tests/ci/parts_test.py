@@ -120,7 +120,7 @@ class ChangedTest(unittest.TestCase):
 
         self.assertEqual(self.run_script(), EVERYTHING)
 
-    def test_what_is_not_committed_is_not_recorded_as_passed(self):
+    def test_an_uncommitted_change_is_not_recorded_as_passed(self):
         self.write("core/law.cc")
         self.run_script("passed")
 

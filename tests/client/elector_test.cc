@@ -173,7 +173,7 @@ TEST_P(ElectorTest, ARequestTheServiceDoesNotAllowIsRefused) {
   diary.WaitFor("refused INVALID_LEASE_TTL");
 }
 
-TEST_P(ElectorTest, ASupersededElectorIsToldAndDoesNotComeBack) {
+TEST_P(ElectorTest, ASupersededElectorIsNotifiedAndDoesNotComeBack) {
   Diary diary;
   Elector elector(NewClient("a"), diary.Options("e"));
   diary.WaitFor("elected 1");
@@ -282,7 +282,7 @@ TEST_P(ElectorOfTwoReplicasTest, TheSeatIsKeptWhenTheReplicaHangs) {
 }
 
 // Long before its lease is in danger.
-TEST_P(ElectorTest, TheLossOfAReplicaIsSaidAtOnce) {
+TEST_P(ElectorTest, TheLossOfAReplicaIsReportedAtOnce) {
   Diary diary;
   const auto log = [&](const LogEntry& entry) {
     if (entry.event == LogEvent::kTrouble) diary.Write("trouble with " + entry.endpoint);
@@ -390,7 +390,7 @@ TEST_P(ElectorTest, AClientIsClosedInTimeAlthoughItsConnectionFallsSilent) {
 }
 
 // Whatever ends it.
-TEST_P(ElectorTest, ATermIsOverForEveryoneBeforeItsEndIsReported) {
+TEST_P(ElectorTest, NobodyBelievesInATermWhoseEndIsReported) {
   Diary diary;
   std::unique_ptr<Elector> elector;
   auto options = diary.Options("e");
@@ -569,7 +569,7 @@ TEST_P(ElectorTest, MalformedOptionsAreAnErrorAtOnce) {
   EXPECT_THROW(Elector(client, {.election = "e"}), std::invalid_argument);
 }
 
-TEST_P(ElectorTest, WorkThatThrowsEndsItsTermAndIsSaid) {
+TEST_P(ElectorTest, WorkThatThrowsEndsItsTermAndIsReported) {
   Diary diary;
   const Client client({.endpoints = BothEndpoints(),
                        .candidate = "a",

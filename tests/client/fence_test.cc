@@ -123,7 +123,7 @@ TEST(FenceTest, ATermIsLetInUntilAHigherOneIsSeen) {
   EXPECT_EQ(served.resource.guard.highest("e"), 9);
 }
 
-TEST(FenceTest, AStaleCallIsToldTheHighestTerm) {
+TEST(FenceTest, AStaleCallGetsTheHighestTerm) {
   const Served served;
   EXPECT_EQ(Outcome(served.Call({"e", 9})), "OK");
 
@@ -226,7 +226,7 @@ TEST(TermGuardTest, AWaitingCallIsRefusedWhenAHigherTermComes) {
   second.join();
 }
 
-TEST(TermGuardTest, WhatKeepsTheTermMayThrow) {
+TEST(TermGuardTest, RaiseMayThrow) {
   bool broken = true;
   TermGuard guard({.raise = [&](const Fence& fence) -> tl::expected<uint64_t, grpc::Status> {
     if (broken) throw std::runtime_error("no connection");

@@ -334,13 +334,13 @@ class RefusedObserverTest : public ::testing::Test {
   }
 };
 
-TEST_F(RefusedObserverTest, WhatMayPassIsTriedAgain) {
+TEST_F(RefusedObserverTest, ATransientRefusalIsRetried) {
   TellUntil("e 0 SNAPSHOT nobody", {{grpc::StatusCode::UNAUTHENTICATED, "not now"},
                                     {grpc::StatusCode::UNKNOWN, "not now"},
                                     {grpc::StatusCode::INTERNAL, "not now"}});
 }
 
-TEST_F(RefusedObserverTest, AndNotBeforeTheServiceAllowsIt) {
+TEST_F(RefusedObserverTest, ARetryWaitsAsLongAsTheServiceAsks) {
   const auto begun = std::chrono::steady_clock::now();
 
   TellUntil("e 0 SNAPSHOT nobody", {RichStatus(grpc::StatusCode::UNAVAILABLE, "not now",
@@ -349,7 +349,7 @@ TEST_F(RefusedObserverTest, AndNotBeforeTheServiceAllowsIt) {
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 2s);
 }
 
-TEST_F(RefusedObserverTest, WhatIsForbiddenIsNotTriedAgain) {
+TEST_F(RefusedObserverTest, AForbiddenObserveIsNotRetried) {
   const auto told =
       TellUntil("failed code 7: not now", {{grpc::StatusCode::PERMISSION_DENIED, "not now"}});
 

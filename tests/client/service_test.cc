@@ -227,7 +227,7 @@ class ReplacedServiceTest : public ::testing::Test {
   Tenured server_{"sqlite:" + (folder_.path() / "tenure.db").string()};
 };
 
-TEST_F(ReplacedServiceTest, ALeaderStepsDownAndStandsAgainLongBeforeItsLeaseIsOver) {
+TEST_F(ReplacedServiceTest, ALeaderStepsDownAndStandsAgainLongBeforeItsLeaseExpires) {
   Diary diary;
   const Client client({.endpoints = server_.endpoint(),
                        .candidate = "a",

@@ -121,7 +121,7 @@ TYPED_TEST(ManyWritersTest, ReplicasOnDifferentServersGiveNoTermTwiceUnderLoad) 
 }
 
 // The server that has begun it learns of the other one's commit before it commits itself.
-TYPED_TEST(ManyWritersTest, ATransactionThatAnotherServersCommitEndsIsToBeTriedAgain) {
+TYPED_TEST(ManyWritersTest, ATransactionEndedByAnotherServersCommitCanBeRetried) {
   this->cluster_->server(0).FreshDatabase("work");
   this->cluster_->server(0).Ask(
       "CREATE TABLE work.counts (id INT PRIMARY KEY, n INT) ENGINE = InnoDB;"

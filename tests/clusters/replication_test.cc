@@ -78,7 +78,7 @@ TEST_P(ReplicationTest, AFailoverThatNoReplicaSawIsALossToo) {
   EXPECT_THAT(terms.given(), SizeIs(15));
 }
 
-TEST_P(ReplicationTest, AReplicaThatIsToStopServesOnlyAfterTheOperatorDidHisPart) {
+TEST_P(ReplicationTest, AReplicaSetToStopServesOnlyAfterTheOperatorRaisedTheTerms) {
   Serve(ReplicaPair::Kind::kAsynchronous, {"--on-lost-commits", "stop"});
   Terms terms;
   terms.Take(A());

@@ -509,7 +509,7 @@ TEST_P(HistoryContract, TheLongestLeaseIsThatOfAnySession) {
   EXPECT_EQ(store_->LongestLease(), 61s);
 }
 
-TEST_P(HistoryContract, WhatWasAgreedOnIsShownToTheNext) {
+TEST_P(HistoryContract, AnAgreementIsShownToTheNextReplica) {
   const Epoch first{.number = 100, .token = 1, .server = "s", .state = Epoch::State::kRepaired};
   const Epoch second{.number = 101, .token = 2, .server = "t", .lossless = true};
   for (const Epoch& epoch : {first, second}) {

@@ -187,7 +187,7 @@ TEST_P(HomeContract, AHomeThatHasBeatenSinceIsNotDeclaredDead) {
   EXPECT_TRUE(Beat(a_, 3, 2).beaten);
 }
 
-TEST_P(HomeContract, DeclaringItTwiceSucceeds) {
+TEST_P(HomeContract, DeclaringAHomeDeadTwiceSucceeds) {
   Beat(a_, 1, 0);
   EXPECT_TRUE(store_->DeclareDead(a_, 1).value());
   EXPECT_TRUE(store_->DeclareDead(a_, 1).value());

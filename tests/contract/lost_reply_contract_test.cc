@@ -235,7 +235,7 @@ TEST_P(LostReplyTest, ACommitThatIsStuckAndThenRolledBackIsTriedAgain) {
   ExpectTriedAgain();
 }
 
-TEST_P(LostReplyTest, WhatCannotBeFoundOutIsAnErrorAndNotDoneTwice) {
+TEST_P(LostReplyTest, AnUnknownOutcomeIsAnErrorAndNotDoneTwice) {
   if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
   Gate gate;
   relay_->BreakAt("COMMIT", [](const Held& held) { held.Deliver(); });

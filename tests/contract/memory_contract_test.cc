@@ -191,7 +191,7 @@ TEST_P(MemoryContract, SeveralElectionsAreCommittedTogether) {
   }
 }
 
-TEST_P(MemoryContract, WhoComesWhileAnotherLeadsWaitsIfOthersMakeAnEvent) {
+TEST_P(MemoryContract, ACandidateJoinsTheQueueIfAnotherCommandMakesAnEvent) {
   const SessionId c = NewSessionId();
   ASSERT_TRUE(Stand("f", c, "c").elected);
   const std::vector<Command> commands = {
@@ -203,7 +203,7 @@ TEST_P(MemoryContract, WhoComesWhileAnotherLeadsWaitsIfOthersMakeAnEvent) {
   EXPECT_THAT(store_->FilterWaiting({{{"e"}, b_}}).value(), SizeIs(1));
 }
 
-TEST_P(MemoryContract, WhatHasNoEventIsDecidedFromWhatIsLocked) {
+TEST_P(MemoryContract, ACommandWithoutAnEventIsDecidedFromWhatIsLocked) {
   const Command campaign = Campaign{{"e"}, a_, {}, {}, "v", 0, {8}};
 
   EXPECT_EQ(Try(Remember(campaign), campaign), Memory::kUnused);
@@ -228,7 +228,7 @@ TEST_P(MemoryContract, ARefusedDecisionIsMadeAgainFromWhatIsLocked) {
               ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED", "3 ELECTED b 2 "));
 }
 
-TEST_P(MemoryContract, AClockThatWasReckonedWrongIsRefused) {
+TEST_P(MemoryContract, AWrongEstimateOfTheClockIsRefused) {
   Stand("vacant", a_, "a");
   Run(Resign{{"vacant"}, a_, {}});
   const std::vector<Command> commands = {
@@ -311,7 +311,7 @@ struct Step {
   Command command;
 };
 
-TEST_P(MemoryContract, WhatAnotherReplicaDidIsNoticed) {
+TEST_P(MemoryContract, AChangeByAnotherReplicaIsNoticed) {
   const Asker asker{"op", "why"};
   const SessionId a = a_;
   const auto configure = [&](const auto& set) {

@@ -106,7 +106,7 @@ TEST_P(PurgeContract, NothingIsLeftOfAPurgedElectionButTheRecord) {
   EXPECT_THAT(QueryRows(url_, "SELECT * FROM cool_downs"), IsEmpty());
 }
 
-TEST_P(PurgeContract, ItsTermsAndRevisionsGoOn) {
+TEST_P(PurgeContract, TermsAndRevisionsOfAPurgedElectionGoOn) {
   Use("e", 5);
   ASSERT_EQ(Purge("e"), Purged::kYes);
 
@@ -116,7 +116,7 @@ TEST_P(PurgeContract, ItsTermsAndRevisionsGoOn) {
   EXPECT_THAT(History("e"), ElementsAre("11 ELECTED b 11 "));
 }
 
-TEST_P(PurgeContract, SoDoThoseOfOneThatWasDeleted) {
+TEST_P(PurgeContract, TermsAndRevisionsOfADeletedElectionGoOn) {
   Use("e", 5);
   ASSERT_TRUE(Run(Delete{{"e"}, {5}, {}}));
   ASSERT_EQ(Purge("e"), Purged::kYes);
@@ -145,7 +145,7 @@ TEST_P(PurgeContract, ElectionsThatAreThereKeepTheirNumbers) {
   EXPECT_EQ(Stand("other", NewSessionId(), "a").election.term, Term{2});
 }
 
-TEST_P(PurgeContract, SeveralAreRemovedAtOnce) {
+TEST_P(PurgeContract, SeveralElectionsArePurgedAtOnce) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};
   std::set<int> partitions;
   for (const std::string& name : names) {
@@ -199,7 +199,7 @@ TEST_P(PurgeContract, APurgeAndAGrantShareATransaction) {
   }
 }
 
-TEST_P(PurgeContract, ItIsNotCommittedInAnotherHistory) {
+TEST_P(PurgeContract, APurgeIsNotCommittedInAnotherHistory) {
   Use("e", 1);
   CommitRules rules;
   rules.point = HistoryPoint{7, {}};
@@ -216,7 +216,7 @@ TEST_P(PurgeContract, ItIsNotCommittedInAnotherHistory) {
 
 // --- What the law is shown ---
 
-TEST_P(PurgeContract, ThePastIsThatOfTheEvents) {
+TEST_P(PurgeContract, ThePastIsReadFromTheEvents) {
   Use("e", 2);
   const auto events = store_->ReadEvents({"e"}, {1}, 10).value();
 
@@ -226,7 +226,7 @@ TEST_P(PurgeContract, ThePastIsThatOfTheEvents) {
   EXPECT_EQ(past.changed_at, events.back().at);
 }
 
-TEST_P(PurgeContract, AnOperatorsChangeIsOfThePast) {
+TEST_P(PurgeContract, AnOperatorsChangeCountsAsThePast) {
   Use("e", 1);
   Run(Pause{{"e"}, true, kAsker});
   const auto changes = store_->ReadAdminChanges(ElectionName{"e"}, 1'000, 10).value();
@@ -245,7 +245,7 @@ TEST_P(PurgeContract, AnElectionWithoutEventsHasNoPast) {
   EXPECT_FALSE(IsThere("e"));
 }
 
-TEST_P(PurgeContract, WhatIsUsedOrNotThereStays) {
+TEST_P(PurgeContract, ElectionsThatAreUsedOrUnknownAreNotPurged) {
   Stand("e", NewSessionId(), "a");
 
   EXPECT_EQ(Purge("e"), Purged::kNo);
@@ -269,7 +269,7 @@ TEST_P(PurgeContract, ALongHistoryGoesInSteps) {
   EXPECT_FALSE(IsThere("e"));
 }
 
-TEST_P(PurgeContract, APurgedElectionIsNoLongerOnTheAccountOfItsCreator) {
+TEST_P(PurgeContract, APurgedElectionNoLongerCountsAgainstItsCreatorsQuota) {
   const Principal principal{"team", {.elections = 1}};
   ASSERT_TRUE(Create("e", principal));
   ASSERT_EQ(ReasonOf(Create("f", principal)), Reason::kLimitReached);
@@ -309,7 +309,7 @@ TEST_P(PurgeContract, AMemoryOfAPurgedElectionIsRefused) {
 // --- At the same moment ---
 
 // However long it takes to make the row: a purge of the same name may have ended meanwhile.
-TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginOfTheMomentAtWhichItIsThere) {
+TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginAsOfItsInsertion) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
   Gate gate("BEFORE INSERT ON tenure.elections");
   const auto other = Open();

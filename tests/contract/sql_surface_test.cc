@@ -523,7 +523,7 @@ TEST_F(FenceTest, AMigrationOfTheFenceKeepsWhatApplicationsMayDo) {
   EXPECT_EQ(SqlApplication(application).Guard("'e'", "1"), "");
 }
 
-TEST_F(FenceTest, AUserThatCannotMigrateIsToldWhatIsMissing) {
+TEST_F(FenceTest, AUserThatCannotMigrateLearnsWhatIsMissing) {
   Server().FreshDatabase("tenure");
   const auto store =
       OpenUrl(UserWith("CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE, DELETE ON tenure.*"));

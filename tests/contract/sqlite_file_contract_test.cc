@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                  [](const fs::path& folder) {
                    fs::rename(folder / "data/tenure.db", folder / "data/old.db");
                  }},
-        Accident{"MadeAnew", "another one has taken its place",
+        Accident{"Recreated", "another one has taken its place",
                  [](const fs::path& folder) {
                    fs::rename(folder / "data/tenure.db", folder / "data/old.db");
                    std::ofstream(folder / "data/tenure.db") << "";

@@ -433,7 +433,7 @@ TEST_P(StoreContract, SeatsAreReadInPages) {
   EXPECT_EQ(read({{sessions[2]}, {"a"}, 2}), "");
 }
 
-TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow) {
+TEST_P(StoreContract, AttendanceShowsEndedSessionsThePartitionsAndTheOwnRow) {
   const SessionId settled = NewSessionId();
   const SessionId ended = SessionId::FromHex(std::string(28, 'a') + "2000").value();
   Stand("e", NewSessionId(), "a");
@@ -458,7 +458,7 @@ TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow
   EXPECT_EQ(store_->ReadAttendance({8}).value().own, std::nullopt);
 }
 
-TEST_P(StoreContract, WhoAsksForNothingGetsNothing) {
+TEST_P(StoreContract, AnEmptyRequestGetsAnEmptyAnswer) {
   Stand("e", NewSessionId(), "a");
 
   EXPECT_THAT(store_->ReadElections({}).value(), IsEmpty());
@@ -883,7 +883,7 @@ TEST_P(StoreContract, APatientTransactionWaitsForALockedElectionForABoundedTime)
   EXPECT_THAT(store_->Activity().retries, Each(0u));
 }
 
-TEST_P(StoreContract, WhoMeetsInvalidDataLeavesNoLock) {
+TEST_P(StoreContract, AFailureOnInvalidDataLeavesNoLock) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
@@ -948,7 +948,7 @@ TEST_P(ServerErrorTest, AConflictIsTriedAgain) {
 }
 
 // It may have been done.
-TEST_P(ServerErrorTest, WhatLeavesACommitInDoubtIsLookedUp) {
+TEST_P(ServerErrorTest, ACommitInDoubtIsLookedUp) {
   for (const int code : {1040, 1053, 1079, 1152, 1158, 1159, 1160, 1161, 1180, 1792, 1317,
                          1927, 1969, 3024, 4031, 5013, 5014, 5015, 2000, 2006, 2013, 2999,  // away
                          1047, 1290, 1836, 3100, 3168}) {                                   // unfit

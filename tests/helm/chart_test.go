@@ -116,7 +116,7 @@ func TestNoPodGetsVariablesOfServices(t *testing.T) {
 	}
 }
 
-func TestWhatPodsReferToIsInTheChartOrSaidToExist(t *testing.T) {
+func TestReferencesOfPodsAreInTheChartOrAssumedToExist(t *testing.T) {
 	for _, name := range valueSets(t) {
 		in := renderSet(t, name)
 		known := []string{"default"} // the ServiceAccount of every namespace

@@ -406,7 +406,7 @@ TEST_F(AccessTest, AnUnreadablePolicyChangesNothing) {
       Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
 }
 
-TEST_F(AccessTest, APolicyThatIsSpoiledAgainIsComplainedAboutAgain) {
+TEST_F(AccessTest, APolicyThatBreaksAgainIsLoggedAgain) {
   const auto complaints = [&] {
     int count = 0;
     const std::string log = server_->process().Errors();
@@ -441,7 +441,7 @@ TEST_F(AccessTest, APolicyThatIsCutShortChangesNothing) {
       Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
 }
 
-TEST_F(AccessTest, AChangedTokenIsKnownAndTheOldOneIsNot) {
+TEST_F(AccessTest, AChangedTokenIsAcceptedAndTheOldOneIsNot) {
   ASSERT_EQ(TryLeader(Reports()), "OK");
 
   std::ofstream(File("tokens")) << "the-next-token-of-the-reports\n";
@@ -612,7 +612,7 @@ class ExposureTest : public ::testing::Test {
                                             File("tls.key"), "--policy",      File("policy.yaml")};
 };
 
-TEST_F(ExposureTest, WhatEveryClientMayDoIsWarnedOf) {
+TEST_F(ExposureTest, AnOpenServerLogsAWarning) {
   const std::string may = "every client that can reach --listen may do everything";
 
   for (const std::string host : {"0.0.0.0", "", "[::]"}) {

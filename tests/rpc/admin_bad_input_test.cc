@@ -181,7 +181,7 @@ TEST_P(AdminBadInputTest, AReservationOfZeroTimeIsRefused) {
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING"));
 }
 
-TEST_P(AdminBadInputTest, PurgesOfWhatWasUsedLatelyAreRefused) {
+TEST_P(AdminBadInputTest, PurgesOfRecentlyUsedElectionsAreRefused) {
   auto durations = BadDurations();
   std::erase(durations, Time(24h + 1ms));
   durations.push_back(Time(24h - 1ms));

@@ -464,7 +464,7 @@ TEST_P(AdminToolTest, DeleteRemovesAllButTheTerm) {
 
 // --- purge ---
 
-TEST_P(AdminToolTest, PurgeRemovesWhatNobodyHasUsedForSoLong) {
+TEST_P(AdminToolTest, PurgeRemovesElectionsUnusedForTheGivenTime) {
   for (const std::string name : {"jobs/1", "jobs/2", "orders"}) {
     Resign(A(), Open(name, "alice"), name);
   }
@@ -490,7 +490,7 @@ TEST_P(AdminToolTest, PurgeRemovesWhatNobodyHasUsedForSoLong) {
   EXPECT_EQ(Object({"list"}).at("election"), "jobs/2");
 }
 
-TEST_P(AdminToolTest, PurgeHasToBeToldForHowLong) {
+TEST_P(AdminToolTest, PurgeNeedsAnAge) {
   EXPECT_EQ(Run({"purge"}).exit_code, 2);
   EXPECT_EQ(Run({"purge", "--unused-for", "23h"}).exit_code, 2);
 }

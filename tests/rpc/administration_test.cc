@@ -395,7 +395,7 @@ TEST_P(AdministrationTest, EndingALeadersSessionEndsAllItsSeatsAndPlaces) {
   EXPECT_THAT(ListChanges(A()), SizeIs(1));
 }
 
-TEST_P(AdministrationTest, AWaiterIsToldThatAnOperatorEndedItsSession) {
+TEST_P(AdministrationTest, AWaiterLearnsThatAnOperatorEndedItsSession) {
   Stand(A(), {"e", "leader"});
   const auto waiter = Stand(A(), {"e", "waiter"});
   WaitingCampaign waiting(A(), {"e", "", IdOf(waiter)});

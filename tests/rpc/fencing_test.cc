@@ -92,7 +92,7 @@ TEST_P(FencingTest, ALongGuardedTransactionCostsNeitherTheSeatNorOtherElections)
 }
 
 // 13
-TEST_P(FencingTest, WhatWasDelayedIsNotDoneAfterItsCallHasEnded) {
+TEST_P(FencingTest, ADelayedCommandIsNotDoneAfterItsCallHasEnded) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(B(), {"e", "waiter"});
   SqlApplication application(url_);

@@ -36,7 +36,7 @@ class NudgeTest : public ::testing::Test {
   const std::string url_ = Database().FreshDatabase("tenure");
 };
 
-TEST_F(NudgeTest, WhatOneReplicaCommitsTheOthersTellAtOnce) {
+TEST_F(NudgeTest, ACommitAtOneReplicaReachesObserversOfTheOthersAtOnce) {
   Tenured a(url_, {"--poll-interval", kRarely});
   Tenured b(url_, {"--poll-interval", kRarely});
   Tenured c(url_, {"--poll-interval", kRarely});
@@ -295,13 +295,13 @@ class FollowTest : public NudgeTest {
       grpc::CreateChannel(server_.endpoint(), grpc::InsecureChannelCredentials()));
 };
 
-TEST_F(FollowTest, OnlyWhoReadsTheDatabaseKnowsHowToFollow) {
+TEST_F(FollowTest, OnlyReadersOfTheDatabaseCanFollow) {
   EXPECT_EQ(Follow("").error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(Follow(std::string(16, 'x')).error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(Metric(server_, "tenure_followers"), 0);
 }
 
-TEST_F(FollowTest, ReplicasThatAreTooManyAreRefused) {
+TEST_F(FollowTest, TooManyFollowersAreRefused) {
   std::vector<std::string> ids;
   ASSERT_TRUE(Eventually([&] {
     ids = QueryRows(url_, "SELECT peer FROM homes WHERE dead = 0");

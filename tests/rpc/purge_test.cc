@@ -53,7 +53,7 @@ class PurgeTest : public AdminTest {
 INSTANTIATE_TEST_SUITE_P(Stores, PurgeTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(PurgeTest, WhatNobodyUsesGoesAndIsRecorded) {
+TEST_P(PurgeTest, UnusedElectionsArePurgedAndRecorded) {
   Use(A(), "used/long/ago", 3);
   LetTimePass();
   Use(A(), "used/lately");
@@ -69,7 +69,7 @@ TEST_P(PurgeTest, WhatNobodyUsesGoesAndIsRecorded) {
   EXPECT_FALSE(Leader(A(), "used/long/ago").has_leader());
 }
 
-TEST_P(PurgeTest, WhatIsOfUseStays) {
+TEST_P(PurgeTest, UsedElectionsStay) {
   Stand(A(), {"led", "a"});
   Use(A(), "paused");
   Pause(A(), "paused");
@@ -107,7 +107,7 @@ TEST_P(PurgeTest, TermsGoOnAtAReplicaThatRemembersTheElection) {
   EXPECT_EQ(Leader(A(), "e").revision(), revision + 1);
 }
 
-TEST_P(PurgeTest, ObserversAreToldOfTheNextLeader) {
+TEST_P(PurgeTest, ObserversSeeTheNextLeader) {
   Use(B(), "e", 3);
   Use(B(), "with/e", 1);
   Observer by_name(B(), Election("e"));
@@ -148,7 +148,7 @@ TEST_P(PurgeTest, ObserversMissNoEventOfNewElections) {
 }
 
 // The number after which new elections begin says nothing about those that were there before.
-TEST_P(PurgeTest, TheHistoryOfOtherElectionsIsStillToldFromItsBeginning) {
+TEST_P(PurgeTest, TheHistoryOfOtherElectionsIsStillObservedFromItsBeginning) {
   Use(A(), "old");
   Use(A(), "e", 3);
   LetTimePass();

@@ -143,7 +143,7 @@ TEST_P(ResignTest, AConcurrentRenewalDoesNotReviveAClosedSession) {
 }
 
 // A client without a stream renews by campaigning.
-TEST_P(ResignTest, AConcurrentCampaignIsToldWhetherItCameBeforeOrAfter) {
+TEST_P(ResignTest, AConcurrentCampaignLearnsWhetherItCameBeforeOrAfter) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const Contest contest = Begin();
 

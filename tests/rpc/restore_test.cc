@@ -209,7 +209,7 @@ TEST(RestoredElsewhereTest, TheFenceWorksOnAServerThatHasNeverSeenIt) {
   EXPECT_THAT(checked.errors, HasSubstr("Its definer needs EXECUTE"));
 }
 
-TEST(BumpTermsCommandTest, WhoRaisedTheTermsAndWhyIsRecordedAndLogged) {
+TEST(BumpTermsCommandTest, TheUserAndTheReasonOfABumpAreRecordedAndLogged) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
   Tenured server(url);
@@ -251,7 +251,7 @@ TEST(BumpTermsCommandTest, AReasonThatCannotBeRecordedChangesNothing) {
   EXPECT_THAT(QueryRows(url, "SELECT * FROM admin_changes"), IsEmpty());
 }
 
-TEST(BumpTermsCommandTest, WhoeverRunsItCanBeRecorded) {
+TEST(BumpTermsCommandTest, AnyUserNameCanBeRecorded) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
   ASSERT_EQ(RunToEnd({Program("tenured"), "migrate", "--store", url}).exit_code, 0);

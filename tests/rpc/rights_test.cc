@@ -418,7 +418,7 @@ TEST_F(RightsTest, NamesAreComparedExactly) {
   }
 }
 
-TEST_F(RightsTest, WhoeverMayActInAnElectionMayNotActInAllThatBeginWithItsName) {
+TEST_F(RightsTest, ARuleForAnElectionDoesNotCoverItsNameAsAPrefix) {
   for (const Call& call : AllCalls()) {
     const bool by_prefix = call.name == "Observe by prefix" || call.name == "ListElections" ||
                            call.name == "PurgeElections";

@@ -132,7 +132,7 @@ TEST_P(ServiceIdTest, EveryCallForAnotherServiceIsRefused) {
   }
 }
 
-TEST_P(ServiceIdTest, WhatIsNoServiceIdIsRefusedAsMalformed) {
+TEST_P(ServiceIdTest, AMalformedServiceIdIsRefused) {
   for (const std::string wrong :
        {"", "b", "not-an-id", "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
         "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}) {

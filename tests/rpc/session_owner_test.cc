@@ -135,7 +135,7 @@ TEST_F(SessionOwnerTest, ARequestIdOfAnotherIdentityOpensAnotherSession) {
       alice);
 }
 
-TEST_F(SessionOwnerTest, AStolenIdIsOfNoUse) {
+TEST_F(SessionOwnerTest, AStolenIdIsUseless) {
   const std::string session = TryCampaign("alice", {.election = "shared/1", .candidate = "worker"});
   ASSERT_EQ(session.size(), 32u) << session;
   const auto stolen = [&](CampaignArguments arguments) {
@@ -161,7 +161,7 @@ TEST_F(SessionOwnerTest, AStolenIdIsOfNoUse) {
   EXPECT_EQ(TryResign("alice", session), "OK");
 }
 
-TEST_F(SessionOwnerTest, WhatIsSaidOfAStolenIdIsWhatIsSaidOfOneThatNobodyHas) {
+TEST_F(SessionOwnerTest, AStolenIdIsAnsweredLikeAnUnknownOne) {
   const std::string session = TryCampaign("alice", {.election = "a/1", .candidate = "worker"});
   ASSERT_EQ(TryResign("alice", session), "OK");
   const std::string nobodys(32, '7');
@@ -174,7 +174,7 @@ TEST_F(SessionOwnerTest, WhatIsSaidOfAStolenIdIsWhatIsSaidOfOneThatNobodyHas) {
   EXPECT_EQ(TryRenew("alice", session).ended(), v1::CAUSE_SESSION_CLOSED);
 }
 
-TEST_F(SessionOwnerTest, AStreamIsToldNothingOfAStolenSession) {
+TEST_F(SessionOwnerTest, AStreamShowsNothingOfAStolenSession) {
   const std::string session = TryCampaign("alice", {.election = "shared/1", .candidate = "worker"});
   const std::string own = TryCampaign("mallory", {.election = "m/1", .candidate = "m"});
   grpc::ClientContext context;

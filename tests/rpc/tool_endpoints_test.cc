@@ -159,7 +159,7 @@ TEST_F(WrongEndpointsTest, AServerWhoseCertificateIsFaultyIsRefused) {
                 {{"leader", "e"}});
 }
 
-TEST_F(WrongEndpointsTest, TheCertificateIsDiagnosedByWhatWaits) {
+TEST_F(WrongEndpointsTest, WaitingCommandsDiagnoseTheCertificate) {
   const std::string expired = ServerWith("expired", "IP:127.0.0.1", -1h).endpoint();
 
   ExpectOneLine({{expired, {"--tls-ca", ca_}, "its certificate expired on "}},
@@ -187,7 +187,7 @@ TEST_F(WrongEndpointsTest, AProxyForTheWebIsNotUsed) {
   EXPECT_EQ(finished.exit_code, 0) << finished.errors;
 }
 
-TEST_F(WrongEndpointsTest, WhatWaitsSaysOnceWhatIsWrongAndOnceThatItIsOver) {
+TEST_F(WrongEndpointsTest, WaitingCommandsReportTroubleOnceAndItsEndOnce) {
   Tenured server("sqlite::memory:");
   server.Kill();
   const std::string endpoint = server.endpoint();
