@@ -34,7 +34,7 @@ class WitnessTest : public ::testing::Test {
             const std::string& cause = "") {
     witness_.Hear(process, {.event = event, .term = term, .at = At(at), .cause = cause});
   }
-  // It is asked for and answered.
+  // Its renewal is sent and answered.
   void Renew(const std::string& process, std::chrono::milliseconds asked,
              std::chrono::milliseconds answered) {
     witness_.Asked(process);
@@ -130,7 +130,7 @@ TEST_F(WitnessTest, ABeliefAfterItsReportedEndIsSeen) {
   Believes("a1", 1, 3ms, 170ms);
 
   EXPECT_THAT(witness_.TakeViolations(),
-              ElementsAre("a1 believes in term 1 10.0 ms after it has said that it is over"));
+              ElementsAre("a1 believes in term 1 10.0 ms after it reported the end of its term"));
 }
 
 TEST_F(WitnessTest, ABeliefAfterTheResignWasSentIsSeen) {
