@@ -75,13 +75,13 @@ TEST_F(CheckerTest, AReaderMayGetAChangeMadeDuringItsCall) {
 
 TEST_F(CheckerTest, AReaderGetsNoLowerTermThanALeaderKnew) {
   Reads(11, 12, 0, 0);
-  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("told term 0 after 1 was known")));
+  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("got term 0 after 1 was known")));
 }
 
 TEST_F(CheckerTest, AReaderGetsNoLowerRevisionThanAnotherReader) {
   Reads(11, 12, 1, 7);
   Reads(13, 14, 1, 6);
-  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("told revision 6 after 7 was known")));
+  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("got revision 6 after 7 was known")));
 }
 
 TEST_F(CheckerTest, VacanciesAreBetweenBeliefs) {
