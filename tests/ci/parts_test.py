@@ -15,7 +15,7 @@ EVERYTHING = ci_parts.parts(None)
 
 
 def targets(*paths):
-    """What is made for a change of these paths, without what is always made."""
+    """The parts that a change of these paths makes, without those that are always made."""
     made = ci_parts.parts(paths)
     assert made[: len(ci_parts.ALWAYS)] == ci_parts.ALWAYS, made
     return made[len(ci_parts.ALWAYS) :]

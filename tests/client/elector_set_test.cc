@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 class ElectorSetTest : public ElectorTest {
  protected:
-  // For "a" and "b", with work that lasts until it is asked to stop.
+  // Options for "a" and "b", with work that lasts until it is asked to stop.
   static ElectorOptions SetOptions(Diary& diary) {
     ElectorOptions options = diary.WorkingOptions("");
     options.elections = {"a", "b"};

@@ -42,7 +42,7 @@ ObserverOptions Writing(Diary& diary, const std::string& endpoints,
 
 class ObserverTest : public ElectorTest {
  protected:
-  // Everything goes through `relay_`, as far as it leads.
+  // Everything goes through `relay_`.
   void SetUp() override {
     ElectorTest::SetUp();
     relay_ = std::make_unique<Relay>(A().endpoint());
@@ -297,7 +297,7 @@ TEST_P(ObserverTest, AnObserverIsDestroyedEvenIfTheServiceHangs) {
   for (auto& server : servers_) server->process().Signal(SIGCONT);
 }
 
-// Refuses the first streams, one with each of these, as what stands before a service may.
+// Refuses one stream with each of these, as a proxy in front of a service may.
 class Refusing final : public v1::ElectionService::Service {
  public:
   explicit Refusing(std::vector<grpc::Status> refusals) : refusals_(std::move(refusals)) {}
@@ -368,7 +368,7 @@ TEST(ObserverOptionsTest, MalformedOptionsAreAnErrorAtOnce) {
   EXPECT_THROW(observe({.names = {"e"}, .silence_max = 0ms}), std::invalid_argument);
 }
 
-// Says nothing if the options are accepted.
+// The error that these options cause; empty if they are accepted.
 std::string Complaint(const ObserverOptions& options) {
   try {
     const tenure::Observer observer(options);

@@ -1,5 +1,5 @@
-// Sessions that have ended, and whose seats and places are not given up yet, held against every
-// store: they count for nothing, and are not lost.
+// Sessions that have ended and still hold seats and places, checked on every store: they count for
+// nothing, and are not lost.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ class EndedContract : public AdminFixture {
     }));
   }
 
-  // So many that wait as `candidate`, and have ended since.
+  // Adds `count` sessions that waited as `candidate` and have ended.
   void WaitAndEnd(const std::string& election, const std::string& candidate, size_t count) {
     std::vector<SessionId> sessions;
     for (size_t i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ class EndedContract : public AdminFixture {
     End(sessions);
   }
 
-  // One that led once, and ended so long ago.
+  // Adds a session that led once, and ended that long ago.
   SessionId EndOver(const std::string& election, Duration ago) {
     const SessionId session = NewSessionId();
     Stand(election, session, "a");

@@ -32,7 +32,7 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
-// The servers have nothing to do with each other: what is in one of them shows which was used.
+// The servers are independent: what each of them holds shows which one was used.
 class HostsTest : public ::testing::Test {
  protected:
   static constexpr size_t kHosts = 2;
@@ -68,7 +68,7 @@ class HostsTest : public ::testing::Test {
     return std::get<mysql::Config>(ParseStoreUrl(UrlOf({0, 1})).value());
   }
 
-  // Of a new candidate.
+  // Campaigns with a new candidate.
   Result<Committed> Stand(const std::string& election) {
     SessionId session;
     session.bytes.fill(static_cast<uint8_t>(++sessions_));
@@ -84,7 +84,7 @@ class HostsTest : public ::testing::Test {
     return Host(number).Ask(
         "SELECT COALESCE(GROUP_CONCAT(name ORDER BY name), '') FROM tenure.elections");
   }
-  // The same of the one that is used, as the store shows them.
+  // The elections that the store reads from the server in use.
   std::string ElectionsShown() {
     std::string names;
     const auto views = store_->ListElections("", "", 10);
@@ -95,7 +95,7 @@ class HostsTest : public ::testing::Test {
     }
     return names;
   }
-  // Of the server that answers.
+  // The agreed number, by the server that answers.
   uint64_t AgreedNumber() {
     const auto sight = store_->AgreeOnHistory(0, [](const HistorySight&) { return std::nullopt; });
     EXPECT_TRUE(sight) << sight.error().message;
@@ -190,7 +190,7 @@ TEST_F(HostsTest, ATransactionWhoseServerBecomesReadOnlyIsDecidedAgainOnAnother)
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-// What it shows may be old: somebody may write to another one by now.
+// It may show old rows: another server may take the writes by now.
 TEST_F(HostsTest, AServerThatBecomesReadOnlyWhileInUseIsNoLongerRead) {
   ASSERT_TRUE(Stand("old"));
   store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
@@ -199,10 +199,10 @@ TEST_F(HostsTest, AServerThatBecomesReadOnlyWhileInUseIsNoLongerRead) {
   const PartitionOffsets offsets = store_->ReadPartitions().value().offsets;
   const std::vector<std::pair<std::string, std::function<bool()>>> reads = {
       {"ReadElections", [&] { return store_->ReadElections({{"old"}}).value().empty(); }},
-      {"ReadElections, of what it has not",
+      {"ReadElections, of an election it lacks",
        [&] { return !store_->ReadElections({{"new"}}).value().empty(); }},
       {"ListElections", [&] { return ElectionsShown() == "new,newer"; }},
-      {"ListElections, of what it has not",
+      {"ListElections, of an election it lacks",
        [&] { return !store_->ListElections("new", "", 10).value().empty(); }},
       {"ReadPartitions", [&] { return store_->ReadPartitions().value().offsets == offsets; }},
       {"ReadAttendance",
@@ -273,7 +273,7 @@ TEST_F(HostsTest, AServerThatComesBackIsNotUsedWhileTheOtherIs) {
   EXPECT_EQ(ElectionsOn(1), "e,f");
 }
 
-// Its history may be another one.
+// Its history may differ.
 TEST_F(HostsTest, AnotherServerIsNotUsedBeforeTheHistoryIsAgreedOn) {
   const uint64_t first = AgreedNumber();
   store_->StayOn(first);
@@ -343,7 +343,7 @@ TEST_F(HostsTest, AServerThatIsReadOnlyAfterAReconnectIsLeft) {
 TEST_F(HostsTest, AServerThatRefusesALoginIsNotLeft) {
   ASSERT_TRUE(Stand("old"));
   Host(0).Ask("ALTER USER replica IDENTIFIED BY 'another'");
-  during_ = [&] {  // has the connection that there is
+  during_ = [&] {  // holds the only connection
     during_ = nullptr;
     const auto refused = store_->ListElections("", "", 10);
     ASSERT_FALSE(refused);
@@ -365,7 +365,7 @@ TEST_F(HostsTest, AFailureOnOurSideEndsNoConnection) {
   store_ = OpenStore(config).value();
   ASSERT_TRUE(Stand("old"));
   std::filesystem::remove(password);
-  during_ = [&] {  // has the connection that there is
+  during_ = [&] {  // holds the only connection
     during_ = nullptr;
     const auto refused = store_->ListElections("", "", 10);
     ASSERT_FALSE(refused);
@@ -412,8 +412,8 @@ TEST_F(HostsTest, ATransactionThatLeavesAServerLateDoesNotMoveTheOthers) {
     if (!std::exchange(first, false)) return;
     ASSERT_EQ(ElectionsShown(), "old");  // by another connection
     SetReadOnly(0, true);
-    ASSERT_TRUE(store_->Ping());  // moves
-    // From now on it takes writes again as soon as somebody connects to it.
+    ASSERT_TRUE(store_->Ping());  // moves to the other server
+    // Later it takes writes again as soon as somebody connects to it.
     Host(0).Ask(
         "CREATE PROCEDURE tenure.recover() SQL SECURITY DEFINER SET GLOBAL read_only = OFF;"
         "SET GLOBAL init_connect = 'CALL tenure.recover()'");
@@ -430,7 +430,7 @@ TEST_F(HostsTest, AServerThatSaysThatItIsUnfitIsLeft) {
     store_ = OpenStore(ParseStoreUrl(UrlOf({0, 1})).value()).value();
     ASSERT_TRUE(Stand("before-" + name));
     SetReadOnly(0, false);
-    // A server that is only away would be connected to again.
+    // To a server that was merely away, the store would connect again.
     Host(1).Ask(
         "CREATE TRIGGER tenure.planted BEFORE INSERT ON tenure.writers FOR EACH ROW"
         " SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = " +
@@ -469,7 +469,7 @@ TEST_F(HostsTest, TheWaitForAFreeConnectionIsBounded) {
   ASSERT_EQ(waiting.wait_for(2s), std::future_status::ready);
   EXPECT_TRUE(waiting.get());
 
-  // The server ends the connection for its silence meanwhile, so this is decided a second time.
+  // Meanwhile the server ends the idle connection, so this is decided a second time.
   ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState&) {
     if (++tries > 1) return;
     const auto refused = store_->Ping();

@@ -1,5 +1,5 @@
-// Purges, held against every store: what is removed, what is kept, and that the numbers of an
-// election go on when its name is used again.
+// Purges, checked on every store: what is removed, what is kept, and that an election's numbers go
+// on when its name is used again.
 #include "core/purging.h"
 
 #include <atomic>
@@ -35,7 +35,7 @@ class PurgeContract : public StoreContract {
     return locks;
   }
 
-  // Whatever its age.
+  // Purges elections, whatever their age.
   std::map<std::string, Purged> Purge(Store& store, const std::vector<std::string>& elections,
                                       uint64_t events_max = 1'000) {
     std::map<std::string, Purged> outcomes;
@@ -55,7 +55,7 @@ class PurgeContract : public StoreContract {
     return Purge(*store_, {election}, events_max).at(election);
   }
 
-  // So many terms come and go.
+  // Grants and ends this many terms.
   void Use(const std::string& election, int terms) {
     for (int i = 0; i < terms; ++i) {
       const SessionId session = NewSessionId();
@@ -214,7 +214,7 @@ TEST_P(PurgeContract, APurgeIsNotCommittedInAnotherHistory) {
   EXPECT_TRUE(IsThere("e"));
 }
 
-// --- What the law is shown ---
+// --- What the law sees ---
 
 TEST_P(PurgeContract, ThePastIsReadFromTheEvents) {
   Use("e", 2);
@@ -306,9 +306,9 @@ TEST_P(PurgeContract, AMemoryOfAPurgedElectionIsRefused) {
   }
 }
 
-// --- At the same moment ---
+// --- Concurrently ---
 
-// However long it takes to make the row: a purge of the same name may have ended meanwhile.
+// A purge of the same name may be committed while the row is being created.
 TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginAsOfItsInsertion) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
   Gate gate("BEFORE INSERT ON tenure.elections");

@@ -83,7 +83,7 @@ class ParseTest(unittest.TestCase):
 
 class CheckTest(unittest.TestCase):
     def check(self, page):
-        """Whether it went well, and what was said."""
+        """Whether the page passed, and what was printed."""
         said = io.StringIO()
         with tempfile.TemporaryDirectory() as installed, contextlib.redirect_stdout(said):
             (pathlib.Path(installed) / "usr/local").mkdir(parents=True)

@@ -1,4 +1,4 @@
-// Who connects too often, or says too little.
+// Clients that connect too often, or send too little.
 #include "tests/hostile/hostile_fixture.h"
 
 namespace tenure::testing {

@@ -1,5 +1,5 @@
 // What operators see and set: every call as its comment in admin.proto promises, on two replicas.
-// Who leads next is in appointment_test.cc.
+// appointment_test.cc has the calls that decide who leads next.
 #include "tests/rpc/admin_fixture.h"
 
 namespace tenure::testing {

@@ -1,4 +1,4 @@
-// What a burst of calls takes, a replica gives back.
+// A replica gives back the memory that a burst of calls took.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 
 class PurgeTest : public AdminTest {
  protected:
-  // Terms come and go at a replica.
+  // Grants and ends this many terms at a replica.
   void Use(Tenured& server, const std::string& election, int terms = 1) {
     for (int i = 0; i < terms; ++i) {
       Resign(server, IdOf(Stand(server, {election, "a"})), election);
@@ -125,7 +125,7 @@ TEST_P(PurgeTest, ObserversSeeTheNextLeader) {
   EXPECT_TRUE(Eventually(by_prefix, "RESYNC with/e b 7"));
 }
 
-// Though it has started when they began after another number.
+// Though the replica started when new elections began after another number.
 TEST_P(PurgeTest, ObserversMissNoEventOfNewElections) {
   Observer by_prefix(B(), Prefix(""));
   Observer by_name(B(), Election("new", 1));
@@ -147,7 +147,7 @@ TEST_P(PurgeTest, ObserversMissNoEventOfNewElections) {
   EXPECT_EQ(Texts(later.WaitForEvents(1)).front(), "ELECTED a 7");
 }
 
-// The number after which new elections begin says nothing about those that were there before.
+// The number after which new elections begin has no effect on older ones.
 TEST_P(PurgeTest, TheHistoryOfOtherElectionsIsStillObservedFromItsBeginning) {
   Use(A(), "old");
   Use(A(), "e", 3);

@@ -52,7 +52,7 @@ class SessionOwnerTest : public ::testing::Test {
     return status.ok() ? "OK" : ReasonOf(status);
   }
 
-  // Answers with the session's id, or with the reason of a refusal.
+  // Returns the session's id, or the reason of a refusal.
   std::string TryCampaign(const std::string& name, const CampaignArguments& arguments) {
     grpc::ClientContext context;
     ActAs(context, name);
@@ -82,7 +82,7 @@ class SessionOwnerTest : public ::testing::Test {
     v1::ProclaimResponse response;
     return Outcome(server_->stub().Proclaim(&context, request, &response));
   }
-  // Of a stream of its own.
+  // Renews on a stream of its own.
   v1::SessionRenewal TryRenew(const std::string& name, const std::string& session) {
     grpc::ClientContext context;
     ActAs(context, name);
@@ -127,7 +127,7 @@ TEST_F(SessionOwnerTest, ARequestIdOfAnotherIdentityOpensAnotherSession) {
   EXPECT_NE(mallory, alice);
   EXPECT_EQ(TryResign("mallory", mallory), "OK");
   EXPECT_EQ(Leader("a/1").leader().candidate(), "worker");
-  // And of the same identity the same, after a restart too.
+  // The same identity finds the same session, even after a restart.
   server_->Kill();
   server_->Start();
   EXPECT_EQ(

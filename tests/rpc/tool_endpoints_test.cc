@@ -1,4 +1,5 @@
-// What the tool says of endpoints that cannot be used: one line, with the endpoint and the cause.
+// What the tool says about endpoints that cannot be used: one line, with the endpoint and the
+// cause.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -25,7 +26,7 @@ struct WrongEndpoint {
   std::string cause;  // a part of it
 };
 
-// Each case takes seconds, so that they run side by side.
+// Each case takes seconds, so they run side by side.
 class WrongEndpointsTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& content) {
