@@ -99,7 +99,7 @@ const std::string& NameOf(const Part* part) {
 
 const std::string& NameOf(const FileDescriptor* file) { return file->name(); }
 
-// The names of those parts that do not keep the rule: none, if all is well.
+// The names of the parts that break the rule: none, if all is well.
 template <typename Part, typename Rule>
 std::vector<std::string> Against(const std::vector<const Part*>& parts, Rule keeps) {
   std::vector<std::string> names;
@@ -145,7 +145,7 @@ bool IsDocumented(const Part* part) {
   return Matches(CommentOf(part), "[^]*[A-Za-z][^]*");
 }
 
-// What stands after "Errors:" in an RPC's comment.
+// The text after "Errors:" in an RPC's comment.
 std::string ErrorsOf(const MethodDescriptor* rpc) {
   const std::string comment = CommentOf(rpc);
   const auto start = comment.find("Errors:\n");
@@ -173,7 +173,7 @@ std::vector<std::string> ErrorWords(const MethodDescriptor* rpc) {
   return words;
 }
 
-// What ErrorReason holds, without its prefix and its zero.
+// The values of ErrorReason, without their prefix and the zero.
 std::set<std::string> DeclaredReasons() {
   std::set<std::string> reasons;
   for (const EnumValueDescriptor* value : TheContract().enum_values) {
@@ -212,7 +212,7 @@ std::set<std::string> Without(const std::set<std::string>& all, const std::set<s
   return rest;
 }
 
-// What a file uses of others: the files of its fields' types and of its RPCs' messages.
+// The other files that a file uses: those of its fields' types and of its RPCs' messages.
 std::set<const FileDescriptor*> FilesUsedBy(const FileDescriptor* file) {
   std::set<const FileDescriptor*> used;
   for (const FieldDescriptor* field : TheContract().fields) {

@@ -84,7 +84,7 @@ std::vector<std::string> Cells(const std::string& row) {
   return cells;
 }
 
-// What is in a cell's backquotes, up to the first space; nothing if it does not begin with one.
+// The text in a cell's backquotes, up to the first space; nothing if it does not begin with one.
 std::string Code(const std::string& cell) {
   return cell.starts_with('`') ? cell.substr(1, cell.find_first_of("` ", 1) - 1) : "";
 }

@@ -30,8 +30,8 @@ constexpr int kActsPerWrite = 5;
 constexpr auto kShortTermMin = 200ms;
 constexpr auto kShortTermMax = 2000ms;
 
-// In one write, so that lines of several threads do not mix, and at once: the process may be
-// killed.
+// Writes each line with one call, so that lines of different threads do not mix, and at once,
+// because the process may be killed.
 void Say(std::string text) {
   text += '\n';
   if (write(STDOUT_FILENO, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
@@ -72,7 +72,7 @@ class Candidate {
     if (began) Say(line::Ended(key, NowNs()));
   }
 
-  // How long it is content to lead.
+  // How long it leads before it resigns.
   std::chrono::milliseconds TermLength() {
     if (election_.starts_with(kSteady)) return 24h;
     return std::chrono::milliseconds(std::uniform_int_distribution<int64_t>(
@@ -87,7 +87,7 @@ class Candidate {
     }
     const SqlFence fence{election_, key.second};
     const auto run = [&](const std::string& statement) {
-      if (statement == "COMMIT") Say(line::Writes(key));  // whatever becomes of this process
+      if (statement == "COMMIT") Say(line::Writes(key));  // first: the process may be killed
       return database_->Try(statement);
     };
     const SqlResult written = Guarded(

@@ -1,5 +1,5 @@
-// A process of candidates on the C++ library, as the run starts many of. Each stands in one
-// election; while it believes to lead it says so, and writes to a table behind the fence.
+// One of the run's many processes of candidates on the C++ library. Each candidate stands in one
+// election; while it believes that it leads, it says so, and writes to a table behind the fence.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr char kMakeWrites[] =
 // after a moment.
 inline constexpr char kSteady[] = "steady-";
 
-// Until SIGTERM. Says what happens on standard output, in lines of history.h.
+// Runs until SIGTERM, and reports what happens on standard output, in the lines of history.h.
 int RunCandidates(const CandidatesOptions& options);
 
 }  // namespace tenure::testing

@@ -21,8 +21,8 @@ namespace {
 constexpr int kSoakCandidates = 100;
 constexpr int kSoakElections = 10;
 
-// Events are kept for less than the first minutes, and replicas live on, so that nothing grows only
-// because the run is young. The machine must not be at its limit: then all times would vary.
+// Keeps events for only part of the first minutes, and never kills a replica, so that nothing grows
+// merely because the run is young. The machine must not be at its limit, or all times would vary.
 void MakeSoak(ChaosPlan& plan) {
   plan.compared_after = std::min<std::chrono::seconds>(std::chrono::minutes(5), plan.duration / 4);
   const std::string age = std::to_string(plan.compared_after->count() / 3) + "s";
@@ -45,17 +45,18 @@ int main(int argc, char** argv) {
   app.add_option("--elections", plan.world.elections)->capture_default_str();
   app.add_option("--only", plan.only, "Faults of this name only; may be repeated");
   app.add_option("--small-disk", plan.world.small_disk,
-                 "A folder on a disk of its own, for the database; it is filled up");
+                 "A folder on a disk of its own, for the database; the disk gets filled up");
   const std::map<std::string, DatabaseKind> kinds = {{"mariadb", DatabaseKind::kMariaDb},
                                                      {"galera", DatabaseKind::kGalera},
                                                      {"group", DatabaseKind::kGroupReplication}};
   app.add_option("--databases", plan.world.databases,
                  "mariadb, galera or group (Group Replication)")
       ->transform(CLI::CheckedTransformer(kinds));
-  app.add_option("--tenured", plan.world.tenured, "Another program than that of this build");
+  app.add_option("--tenured", plan.world.tenured,
+                 "Program to run in place of this build's tenured");
   bool soak = false;
   app.add_flag("--soak", soak,
-               "A fault in each minute only; and what is needed for the same work must not grow");
+               "One fault a minute only; the resources needed for the same work must not grow");
   CandidatesOptions options;
   CLI::App* candidates = app.add_subcommand("candidates", "One of the processes")->group("");
   candidates->add_option("--endpoints", options.endpoints)->required();
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (candidates->parsed()) return RunCandidates(options);
 
-  ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
+  ::testing::InitGoogleTest();  // a failed expectation in tests/support ends the run
   GTEST_FLAG_SET(throw_on_failure, true);
   plan.duration = std::chrono::seconds(seconds);
   if (soak) MakeSoak(plan);

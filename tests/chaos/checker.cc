@@ -13,14 +13,15 @@ double Milliseconds(Nanoseconds span) {
   return static_cast<double>(span) / kNanosecondsPerMillisecond;
 }
 
-// When nobody may act in this term any more, for all that its leader has said.
+// When the leader of this term stopped acting, by its own account: it resigned, or its deadline
+// passed.
 Nanoseconds ReleasedAt(const Belief& belief) {
   return std::min(belief.ended.value_or(belief.until), belief.until);
 }
 
 void CheckBelievers(const History& history, std::vector<std::string>& violations) {
   using Entry = std::map<TermKey, Belief>::value_type;
-  const Entry* acted_last = nullptr;  // of the terms before, in this election
+  const Entry* acted_last = nullptr;  // in an earlier term of this election
   const Entry* released_last = nullptr;
   for (const Entry& entry : history.beliefs()) {
     const auto& [key, belief] = entry;
@@ -48,13 +49,13 @@ void CheckBelievers(const History& history, std::vector<std::string>& violations
   }
 }
 
-// A fact that is known from a time on.
+// A value that is known since `at`.
 struct Known {
   Nanoseconds at;
   uint64_t value;
 };
 
-// What is asked at `asked` is no less than the highest that was known before.
+// Each reading must show at least the highest value that was known when it was requested.
 template <typename ValueOf>
 void CheckReadings(const std::vector<const Reading*>& readings, std::vector<Known> known,
                    const char* what, ValueOf value_of, std::vector<std::string>& violations) {
@@ -67,7 +68,7 @@ void CheckReadings(const std::vector<const Reading*>& readings, std::vector<Know
       highest = std::max(highest, known[next].value);
     }
     if (value_of(*reading) < highest) {
-      violations.push_back(fmt::format("{}: a reader was told {} {} after {} was known",
+      violations.push_back(fmt::format("{}: a reader got {} {} after {} was known",
                                        reading->election, what, value_of(*reading), highest));
     }
   }

@@ -33,7 +33,7 @@ TEST_F(CheckerTest, OneLeaderAfterTheOtherIsRight) {
   EXPECT_THAT(Violations(history_), IsEmpty());
 }
 
-TEST_F(CheckerTest, WhoGaveUpItsSeatMayBeFollowedAtOnce) {
+TEST_F(CheckerTest, ASuccessorMayBeginOnceTheLeaderHasResigned) {
   history_.Add(line::Ended({"e", 1}, 21), "a");
   BLeadsFrom(21);
   EXPECT_THAT(Violations(history_), IsEmpty());
@@ -44,13 +44,13 @@ TEST_F(CheckerTest, ALeaderBeforeTheDeadlineOfAnotherIsWrong) {
   EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("a in term 1 could have acted")));
 }
 
-TEST_F(CheckerTest, SoIsOneWhoWasFollowedBeforeItGaveUp) {
+TEST_F(CheckerTest, AResignationAfterTheSuccessorBeganIsWrong) {
   BLeadsFrom(30);
   history_.Add(line::Ended({"e", 1}, 31), "a");
   EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("a in term 1 could have acted")));
 }
 
-TEST_F(CheckerTest, WhoActsAfterAnotherLeaderIsWrongWhateverItsDeadline) {
+TEST_F(CheckerTest, ActingAfterASuccessorIsWrongWhateverTheDeadline) {
   history_.Add(line::Ended({"e", 1}, 11), "a");
   BLeadsFrom(15);
   EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("a in term 1 acted")));
@@ -61,27 +61,27 @@ TEST_F(CheckerTest, ATermHasOneLeader) {
   EXPECT_THAT(Violations(history_), ElementsAre("a and b both led e in term 1"));
 }
 
-TEST_F(CheckerTest, ElectionsHaveNothingToDoWithEachOther) {
+TEST_F(CheckerTest, ElectionsAreIndependent) {
   history_.Add(line::Began({"f", 2}, 12), "b");
   history_.Add(line::Believed({"f", 2}, 12, 60), "b");
   EXPECT_THAT(Violations(history_), IsEmpty());
 }
 
-TEST_F(CheckerTest, AReaderMayBeToldWhatIsNewWhileItAsks) {
+TEST_F(CheckerTest, AReaderMayGetAChangeMadeDuringItsCall) {
   Reads(5, 30, 1, 1);
   Reads(8, 9, 0, 0);
   EXPECT_THAT(Violations(history_), IsEmpty());
 }
 
-TEST_F(CheckerTest, AReaderIsNotToldALowerTermThanALeaderKnew) {
+TEST_F(CheckerTest, AReaderGetsNoLowerTermThanALeaderKnew) {
   Reads(11, 12, 0, 0);
-  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("told term 0 after 1 was known")));
+  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("got term 0 after 1 was known")));
 }
 
-TEST_F(CheckerTest, AReaderIsNotToldALowerRevisionThanAnotherReader) {
+TEST_F(CheckerTest, AReaderGetsNoLowerRevisionThanAnotherReader) {
   Reads(11, 12, 1, 7);
   Reads(13, 14, 1, 6);
-  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("told revision 6 after 7 was known")));
+  EXPECT_THAT(Violations(history_), ElementsAre(HasSubstr("got revision 6 after 7 was known")));
 }
 
 TEST_F(CheckerTest, VacanciesAreBetweenBeliefs) {

@@ -16,16 +16,16 @@ class Databases {
 
   [[nodiscard]] virtual size_t size() const = 0;
   virtual DatabaseServer& server(size_t number) = 0;
-  // One of those that take writes.
+  // A server that takes writes.
   virtual DatabaseServer& Writable() { return server(0); }
-  // One that was killed is started again, and has what it missed.
+  // Restarts a server that was killed; it catches up.
   virtual void Restart(size_t number) = 0;
-  // All serve together, whatever was done to them.
+  // Waits until all servers work together, and restarts those that were expelled.
   virtual void WaitUntilWhole() = 0;
 };
 
-// `small_disk`: a folder for the files of a single server; empty: among all other files. The clock
-// of a single server can be set. Group Replication needs MySQL (DatabaseServer).
+// `small_disk`: the folder for the files of a single server; empty: the usual one. The clock of a
+// single server can be set. Group Replication needs MySQL (DatabaseServer).
 [[nodiscard]] std::unique_ptr<Databases> StartDatabases(DatabaseKind kind,
                                                         const std::string& small_disk);
 

@@ -93,7 +93,7 @@ Heal LockRows(World& world, Random&) {
   holder->Run("START TRANSACTION");
   for (const char* table : {"elections", "sessions", "lanes"}) {
     const auto locked = holder->Query(fmt::format("SELECT * FROM {} FOR UPDATE", table));
-    if (!locked) break;  // a deadlock: it has let go of the others, too
+    if (!locked) break;  // a deadlock, which released the other locks, too
   }
   return [holder] { (void)holder->Try("ROLLBACK"); };
 }
@@ -117,7 +117,7 @@ Heal FillDisk(const std::string& folder) {
   return [filler] { std::filesystem::remove(filler); };
 }
 
-// Of a replica, those to its databases, or that to its clients.
+// Which links of a replica: those to its databases, or the one to its clients.
 enum class Of : uint8_t { kDatabase, kClients };
 std::vector<Link*> LinksOf(const World& world, size_t replica, Of of) {
   if (of == Of::kDatabase) return world.LinksToDatabases(replica);
@@ -137,7 +137,7 @@ Heal BecomeFor(std::vector<Link*> links, Link::State state, std::chrono::millise
   };
 }
 
-// The links of one replica, in a state.
+// Puts the links of one replica into a state.
 Fault LinksBecome(std::string name, Of of, Link::State state,
                   std::chrono::milliseconds delay = {}) {
   return {std::move(name), [of, state, delay](World& world, Random& random) -> Heal {
@@ -153,7 +153,7 @@ Heal CutAllLinks(World& world, Random&) {
   return [] {};
 }
 
-// Replicas and their database part, or clients and replicas.
+// Cuts all replicas off from their databases, or all clients from the replicas.
 Heal DarkenAll(World& world, Random& random) {
   const Of of = AnyOf(2, random) == 0 ? Of::kDatabase : Of::kClients;
   return BecomeFor(LinksOfAll(world, of), Link::State::kDark);

@@ -1,5 +1,4 @@
-// What is done to a world, and undone. Each fault has a name, and breaks what it breaks until it is
-// healed.
+// Faults: what chaos does to a world, and undoes. Each has a name, and lasts until it is healed.
 #pragma once
 
 #include <functional>
@@ -13,11 +12,11 @@ namespace tenure::testing {
 
 struct Fault {
   std::string name;
-  // Breaks something, and answers with what heals it.
+  // Breaks something, and returns a function that heals it.
   std::function<std::function<void()>(World&, std::mt19937_64&)> strike;
 };
 
-// Each kind, once, that can be done to such a world.
+// One fault of each kind that is possible in such a world.
 [[nodiscard]] std::vector<Fault> FaultsFor(const WorldPlan& plan);
 
 }  // namespace tenure::testing

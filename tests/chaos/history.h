@@ -1,5 +1,5 @@
-// What happened while everything was broken: who believed to lead when, and what readers were
-// shown. All times are nanoseconds of this machine's monotonic clock, which all processes share.
+// What happened while everything was broken: who believed that it led, and when, and what readers
+// got. All times are nanoseconds of this machine's monotonic clock, which all processes share.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ using Nanoseconds = int64_t;
 // One election's term.
 using TermKey = std::pair<std::string, uint64_t>;
 
-// What a candidate says of a term in which it believed to lead. A belief that was looked at between
-// two readings of the clock is known to have stood at some time between them.
+// What a candidate says of a term in which it believed that it led. A belief that was read between
+// two readings of the clock held at some time between them.
 struct Belief {
   std::string candidate = {};
   Nanoseconds first_by = 0;               // it was believed at this time, or earlier
@@ -37,28 +37,28 @@ struct Reading {
   uint64_t revision = 0;
 };
 
-// What a candidate tells the run, one line each.
+// What a candidate reports to the run, one line each.
 namespace line {
 [[nodiscard]] std::string Began(const TermKey& term, Nanoseconds by);
 [[nodiscard]] std::string Believed(const TermKey& term, Nanoseconds from, Nanoseconds until);
 [[nodiscard]] std::string Ended(const TermKey& term, Nanoseconds at);
-// Of a guarded write: it is about to be committed, and it was acknowledged.
+// A guarded write is about to be committed; it was acknowledged.
 [[nodiscard]] std::string Writes(const TermKey& term);
 [[nodiscard]] std::string Wrote(const TermKey& term);
 }  // namespace line
 
 class History {
  public:
-  // A line of a process of candidates. Throws std::invalid_argument if it is none.
+  // Adds a line of a process of candidates. Throws std::invalid_argument if it is malformed.
   void Add(std::string_view line, const std::string& process);
   void Add(Reading reading) { readings_.push_back(std::move(reading)); }
 
   [[nodiscard]] const std::map<TermKey, Belief>& beliefs() const { return beliefs_; }
   [[nodiscard]] const std::vector<Reading>& readings() const { return readings_; }
-  // Of an election: how many writes may be there, and how many have to be.
+  // How many writes of an election may be in the table, and how many must be.
   [[nodiscard]] uint64_t writes_tried(const std::string& election) const;
   [[nodiscard]] uint64_t writes_acknowledged(const std::string& election) const;
-  // Terms of which two candidates say that they led in them.
+  // Terms that two candidates claim to have led.
   [[nodiscard]] const std::vector<std::string>& disputes() const { return disputes_; }
 
  private:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plants each mistake of mistakes/ in a tenured of its own, and lets chaos run on that: the checker has to see it.
+"""Plants each mistake of mistakes/ in a tenured of its own, and runs chaos on it: the checker must see it.
 
-The mistakes are patches of code that ships, so that they follow it: one that does not apply any more has to be made anew.
+The mistakes are patches of code that ships, so that they follow it: a patch that no longer applies must be made again.
 """
 
 import argparse

@@ -37,7 +37,8 @@ std::chrono::milliseconds Between(std::chrono::milliseconds least, std::chrono::
       std::uniform_int_distribution<int64_t>(least.count(), most.count())(random));
 }
 
-// Asks one replica for one leader after the other, all the time, and remembers the answers.
+// Reads the leader of one election after the other from one replica, all the time, and keeps the
+// answers.
 class Reader {
  public:
   Reader(World& world, size_t replica)
@@ -71,11 +72,11 @@ class Reader {
 
   const std::vector<std::string> elections_;
   const std::string endpoint_;
-  std::vector<Reading> readings_;  // of the thread
-  std::jthread thread_;            // also ends if the run is broken off
+  std::vector<Reading> readings_;  // used by the thread
+  std::jthread thread_;            // also stops when the run is aborted
 };
 
-// Is told of every change, whatever breaks.
+// Observes every election, whatever breaks.
 class Follower {
  public:
   explicit Follower(std::string endpoints)
@@ -94,7 +95,7 @@ class Follower {
                        }}) {}
 
   [[nodiscard]] uint64_t events() const { return events_; }
-  // Each gap, repetition and skipped part of history.
+  // Reports each gap, repetition and skipped part of history.
   void Check(World& world, std::vector<std::string>& violations) {
     std::map<std::string, uint64_t> untold;
     for (const std::string& election : world.elections()) {
@@ -106,8 +107,7 @@ class Follower {
       return untold.empty();
     });
     for (const auto& [election, revision] : untold) {
-      violations.push_back(
-          fmt::format("an observer of {} was not told of revision {}", election, revision));
+      violations.push_back(fmt::format("an observer of {} missed revision {}", election, revision));
     }
     if (!chronicle_.Complaints().empty()) violations.push_back(chronicle_.Complaints());
     if (resyncs_ > 0) violations.push_back(fmt::format("an observer skipped {} times", resyncs_));
@@ -212,8 +212,8 @@ class Chaos {
     return vitals_.Courses(begun_ns_ + part.count(), NowNs(), part.count());
   }
 
-  // What was acknowledged is there, and nothing else but what is in doubt; and once a term has
-  // written, no earlier one has.
+  // Every acknowledged write is there, with no others but those in doubt; and once a term has
+  // written, no earlier term writes.
   void CheckWrites(ChaosOutcome& outcome) {
     const std::vector<std::string> urls = world_.ApplicationUrls();
     for (const std::string& election : world_.elections()) {
@@ -245,7 +245,7 @@ class Chaos {
     if (outcome.writes == 0) throw std::runtime_error("no leader has written anything");
   }
 
-  // It is on the account of the fault that came last before its end.
+  // A vacancy counts for the last fault that struck before its end.
   void Count(const Vacancy& vacancy) {
     const auto after = std::ranges::upper_bound(strikes_, vacancy.until, {}, &StrikeTime::at);
     if (after == strikes_.begin()) return;

@@ -1,4 +1,4 @@
-// Chaos: candidates that contend, one fault after the other, and what the checker says of it.
+// Chaos: candidates that contend, one fault after the other, and the checker's verdict.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@ struct ChaosPlan {
   std::chrono::seconds duration{60};
   std::vector<std::string> only;    // faults of these names; empty: all
   std::vector<std::string> except;  // none of these
-  // A soak: the work is steady, with a fault in each minute, and what it needs in the last minutes
-  // is compared with what it needed after this number of minutes.
+  // A soak: steady work, with one fault a minute. Compares the resources needed in the last minutes
+  // with those needed after this time.
   std::optional<std::chrono::seconds> compared_after;
 };
 
 struct FaultSummary {
   std::string name;
   int times = 0;
-  // Of the seats that are kept for as long as possible: held when the fault came, and still in the
-  // same term when it was over.
+  // Seats whose leaders keep them as long as they can: those held when the fault struck, and those
+  // of them still held in the same term when it was healed.
   int seats = 0;
   int seats_kept = 0;
   std::chrono::milliseconds longest_vacancy{0};
@@ -43,7 +43,7 @@ struct ChaosOutcome {
   [[nodiscard]] bool good() const;
 };
 
-// Says what it does, a line for each fault. Throws if the world does not recover.
+// Writes a line for each fault to `out`. Throws if the world does not recover.
 ChaosOutcome RunChaos(const ChaosPlan& plan, std::ostream& out);
 [[nodiscard]] std::string Describe(const ChaosOutcome& outcome);
 

@@ -46,7 +46,7 @@ void NoteNeeds(World& world, Vitals& vitals) {
   }
 }
 
-// How long it took, in milliseconds; nothing if it failed.
+// Notes how many milliseconds a call took, unless it failed.
 template <typename Call>
 void NoteTime(Vitals& vitals, const std::string& what, const Call& call) {
   const Nanoseconds begun = NowNs();
@@ -92,7 +92,7 @@ class Caller {
   const std::string election_;
 };
 
-// Does something again and again, but not later than the next time is due.
+// Runs `step` at this interval, without catching up more than one interval.
 template <typename Step>
 void Repeat(const std::stop_token& stop, Clock::duration interval, const Step& step) {
   for (auto next = Clock::now(); !stop.stop_requested(); next += interval) {
@@ -130,7 +130,7 @@ std::vector<Vitals::Course> Vitals::Courses(Nanoseconds from, Nanoseconds until,
     }
     Course course{what, {}};
     for (std::vector<double>& values : parts) {
-      if (values.empty()) throw std::runtime_error("nothing is known of: " + what);
+      if (values.empty()) throw std::runtime_error("no values for: " + what);
       course.medians.push_back(Median(std::move(values)));
     }
     courses.push_back(std::move(course));

@@ -1,5 +1,5 @@
-// What a service needs for the same work: memory, descriptors, rows, time. If that grows with its
-// age, it will be too much some day.
+// The resources that a service needs for the same work: memory, descriptors, rows, time. They must
+// not grow with its age.
 #pragma once
 
 #include <map>
@@ -21,12 +21,11 @@ class Vitals {
   struct Course {
     std::string what;
     std::vector<double> medians;  // of parts of the same length, one after the other; not empty
-    // From the first to the last by more than a twentieth.
+    // Whether the last median exceeds the first by more than a twentieth.
     [[nodiscard]] bool grew() const;
   };
-  // Of each thing that was noted, how it went in a time that is cut into parts of this length; what
-  // is too short for one more is left out at the beginning. Throws std::runtime_error if something
-  // was not noted in each of them.
+  // The course of each series over a time that is cut into parts of this length; a remainder is
+  // left out at the beginning. Throws std::runtime_error if a series has no value in a part.
   [[nodiscard]] std::vector<Course> Courses(Nanoseconds from, Nanoseconds until,
                                             Nanoseconds part) const;
 
@@ -38,8 +37,8 @@ class Vitals {
 };
 
 // While it lives, it notes what the first replica and the tables of a world need, every few
-// seconds, and, many times a second, how long a campaign with its resignation and a reading take
-// there. What cannot be noted because of a fault is left out.
+// seconds, and many times a second how long a campaign with its resignation and a read take there.
+// Values that a fault makes unavailable are left out.
 class VitalsRecorder {
  public:
   VitalsRecorder(World& world, Vitals& vitals);

@@ -33,7 +33,7 @@ TEST(VitalsTest, ATwentiethMoreThanAtFirstHasNotGrown) {
   EXPECT_TRUE((Vitals::Course{"rows", {0, 1}}.grew()));
 }
 
-TEST(VitalsTest, WhatIsNotKnownHasNotStayedTheSame) {
+TEST(VitalsTest, AMissingValueIsAnError) {
   Vitals vitals;
   for (const Nanoseconds at : {5, 25, 45, 85}) vitals.Note("rows", at, 1);
   EXPECT_THROW((void)CoursesOf(vitals), std::runtime_error);

@@ -1,5 +1,5 @@
-// All that chaos may break: databases, replicas, the processes of candidates, and the links between
-// them.
+// Everything that chaos may break: databases, replicas, the processes of candidates, and the links
+// between them.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ struct WorldPlan {
   DatabaseKind databases = DatabaseKind::kMariaDb;
   std::string small_disk;          // see StartDatabases
   std::string tenured;             // the program; empty: of this build
-  std::vector<std::string> flags;  // of it
+  std::vector<std::string> flags;  // of tenured
 };
 
 class World {
  public:
-  // Everything is started, and each election has a leader.
+  // Starts everything, and waits until each election has a leader.
   explicit World(const WorldPlan& plan);
 
   [[nodiscard]] const WorldPlan& plan() const { return plan_; }
@@ -41,19 +41,19 @@ class World {
   [[nodiscard]] Link& client_link(size_t replica) const { return *client_links_.at(replica); }
   [[nodiscard]] size_t processes() const { return commands_.size(); }
   [[nodiscard]] Process& process(size_t number) { return *processes_.at(number); }
-  // In place of one that was killed.
+  // Starts a process in place of a killed one.
   void StartProcess(size_t number);
 
   [[nodiscard]] const std::vector<std::string>& elections() const { return elections_; }
-  // Of each database server, the URL of the application's database.
+  // The URL of the application's database on each database server.
   [[nodiscard]] std::vector<std::string> ApplicationUrls() const;
-  // Of all replicas, by way of their links, beginning with this one.
+  // The endpoints of all replicas, through their links, beginning with this one.
   [[nodiscard]] std::string Endpoints(size_t first = 0) const;
-  // Who leads each election, and in which term; nothing of one that nobody leads.
+  // The term of each election that is led.
   [[nodiscard]] std::map<std::string, uint64_t> Leaders();
   void WaitUntilAllAreLed();
 
-  // Ends the candidates, and adds what they have said, from the first on.
+  // Ends the candidates, and adds everything they have reported.
   void End(History& history);
 
  private:

@@ -15,7 +15,7 @@ EVERYTHING = ci_parts.parts(None)
 
 
 def targets(*paths):
-    """What is made for a change of these paths, without what is always made."""
+    """The parts that a change of these paths makes, without those that are always made."""
     made = ci_parts.parts(paths)
     assert made[: len(ci_parts.ALWAYS)] == ci_parts.ALWAYS, made
     return made[len(ci_parts.ALWAYS) :]
@@ -120,7 +120,7 @@ class ChangedTest(unittest.TestCase):
 
         self.assertEqual(self.run_script(), EVERYTHING)
 
-    def test_what_is_not_committed_is_not_recorded_as_passed(self):
+    def test_an_uncommitted_change_is_not_recorded_as_passed(self):
         self.write("core/law/law.cc")
         self.run_script("passed")
 

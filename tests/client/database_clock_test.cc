@@ -27,7 +27,7 @@ class DatabaseClockTest : public ::testing::Test {
       }));
     }
   }
-  // Of all sessions, so far.
+  // The renewals of all sessions so far.
   [[nodiscard]] double Renewals() const {
     double renewals = 0;
     for (const auto& server : servers_) renewals += Metric(*server, "tenure_renewals_total");

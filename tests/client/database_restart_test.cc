@@ -1,5 +1,5 @@
-// The database is away, and comes back. No term repeats, no event is lost, and nobody else gets the
-// seat of a holder that lives.
+// The database goes away, and comes back. No term repeats, no event is lost, and nobody else gets
+// the seat of a holder that lives.
 #include "tenure/observer.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/contention.h"
@@ -50,7 +50,7 @@ TEST_P(DatabaseRestartTest, NoTermRepeatsAndNoEventOrSeatIsLostUnderLoad) {
   ExpectNothingLost(load, chronicle, A());
 }
 
-// A way for the database to be away, and back.
+// A way to take the database away, and to bring it back.
 struct Outage {
   std::string name;
   std::function<void(DatabaseServer&)> begin;

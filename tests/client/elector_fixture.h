@@ -19,7 +19,7 @@ class Diary {
     lines_.push_back(line);
     changed_.notify_all();
   }
-  // Waits until a line was written this often.
+  // Waits until a line was written this many times.
   void WaitFor(const std::string& line, int times = 1) {
     std::unique_lock lock(mutex_);
     const bool found = changed_.wait_for(lock, kPatience,
@@ -80,7 +80,7 @@ class ElectorTest : public ServiceTest {
                    .candidate = candidate,
                    .lease_ttl = lease_ttl});
   }
-  // Waits until these replicas have renewed sessions this often from now on.
+  // Waits for this many further renewals at these replicas.
   static void WaitForRenewals(const std::vector<Tenured*>& replicas, int count) {
     const auto renewals = [&] {
       double sum = 0;
@@ -91,7 +91,7 @@ class ElectorTest : public ServiceTest {
     EXPECT_TRUE(Eventually([&] { return renewals() >= before + count; }));
   }
   void WaitForRenewals(int count) { WaitForRenewals({&A(), &B()}, count); }
-  // Who leads, as the service says; empty if nobody.
+  // The leader by the service's account; empty if nobody leads.
   [[nodiscard]] std::string LeaderOf(const std::string& election) {
     return Leader(B(), election).leader().candidate();
   }

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 class ElectorSetTest : public ElectorTest {
  protected:
-  // For "a" and "b", with work that lasts until it is asked to stop.
+  // Options for "a" and "b", with work that lasts until it is asked to stop.
   static ElectorOptions SetOptions(Diary& diary) {
     ElectorOptions options = diary.WorkingOptions("");
     options.elections = {"a", "b"};
@@ -77,7 +77,7 @@ TEST_P(ElectorSetTest, TheLossOfOneSeatEndsTheWorkAndTheOtherTerm) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("a").empty() || Leader(B(), "a").term() > 1; }));
 }
 
-TEST_P(ElectorSetTest, WhoeverMustMakeWayForOneSeatLearnsForWhomAndLeavesAll) {
+TEST_P(ElectorSetTest, AHandoverOfOneSeatNamesTheSuccessorAndGivesUpAllSeats) {
   Diary diary;
   Elector elector(NewClient("x"), SetOptions(diary));
   diary.WaitFor("works 1");
@@ -90,7 +90,7 @@ TEST_P(ElectorSetTest, WhoeverMustMakeWayForOneSeatLearnsForWhomAndLeavesAll) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("b") == "next"; }));
 }
 
-TEST_P(ElectorSetTest, WhatIsInItsWayIsToldOnceForTheWholeSet) {
+TEST_P(ElectorSetTest, TroubleIsReportedOnceForTheWholeSet) {
   for (const auto& server : servers_) server->Kill();
   Diary diary;
   ElectorOptions options = SetOptions(diary);

@@ -102,7 +102,8 @@ TEST_P(ElectorTest, ADeposedLeaderStopsAndStandsAgain) {
   Elector elector(NewClient("a", 3s), diary.WorkingOptions("e"));
   diary.WaitFor("works 1");
 
-  // The second is sent when the first was answered: the stream is open, and tells the cause.
+  // The second renewal is sent once the first is answered: the stream is open, and carries the
+  // cause.
   WaitForRenewals(2);
   v1::DeposeRequest request;
   request.set_election("e");
@@ -173,7 +174,7 @@ TEST_P(ElectorTest, ARequestTheServiceDoesNotAllowIsRefused) {
   diary.WaitFor("refused INVALID_LEASE_TTL");
 }
 
-TEST_P(ElectorTest, ASupersededElectorIsToldAndDoesNotComeBack) {
+TEST_P(ElectorTest, ASupersededElectorIsNotifiedAndDoesNotComeBack) {
   Diary diary;
   Elector elector(NewClient("a"), diary.Options("e"));
   diary.WaitFor("elected 1");
@@ -185,8 +186,7 @@ TEST_P(ElectorTest, ASupersededElectorIsToldAndDoesNotComeBack) {
 
   diary_after.WaitFor("elected 2");
   diary.WaitFor("refused code 10: superseded by a newer session of a");
-  // Without a cause if the list of seats, which does not show the seat any more, came before the
-  // word of its end.
+  // The cause is missing if a list of seats without this one arrives before the notice of its end.
   EXPECT_THAT(diary.Lines(), Contains(AnyOf("lost 1 SUPERSEDED", "lost 1 UNSPECIFIED")));
 }
 
@@ -195,7 +195,8 @@ TEST_P(ElectorTest, TheElectorStandsAgainInADeletedElection) {
   const Elector elector(NewClient("a", 3s), diary.Options("e"));
   diary.WaitFor("elected 1");
 
-  // The second is sent when the first was answered: the stream is open, and tells the cause.
+  // The second renewal is sent once the first is answered: the stream is open, and carries the
+  // cause.
   WaitForRenewals(2);
   v1::DeleteElectionRequest request;
   request.set_election("e");
@@ -269,7 +270,7 @@ TEST_P(ElectorOfTwoReplicasTest, TheSeatIsKeptWhenTheReplicaHangs) {
   const Elector elector(NewClient("a", 12s), diary.Options("e"));
   diary.WaitFor("elected 1");
 
-  // Whichever it uses: for longer than the lease there is only the other one.
+  // Whichever replica it uses, only the other one is there for longer than the lease.
   for (Tenured* hanging : {&A(), &B()}) {
     hanging->process().Signal(SIGSTOP);
     WaitForRenewals({hanging == &A() ? &B() : &A()}, 4);
@@ -282,7 +283,7 @@ TEST_P(ElectorOfTwoReplicasTest, TheSeatIsKeptWhenTheReplicaHangs) {
 }
 
 // Long before its lease is in danger.
-TEST_P(ElectorTest, TheLossOfAReplicaIsSaidAtOnce) {
+TEST_P(ElectorTest, TheLossOfAReplicaIsReportedAtOnce) {
   Diary diary;
   const auto log = [&](const LogEntry& entry) {
     if (entry.event == LogEvent::kTrouble) diary.Write("trouble with " + entry.endpoint);
@@ -390,7 +391,7 @@ TEST_P(ElectorTest, AClientIsClosedInTimeAlthoughItsConnectionFallsSilent) {
 }
 
 // Whatever ends it.
-TEST_P(ElectorTest, ATermIsOverForEveryoneBeforeItsEndIsReported) {
+TEST_P(ElectorTest, NobodyBelievesInATermWhoseEndIsReported) {
   Diary diary;
   std::unique_ptr<Elector> elector;
   auto options = diary.Options("e");
@@ -531,7 +532,7 @@ TEST_P(ElectorTest, AConnectionOnWhichPingsAreNotAnsweredIsGivenUp) {
   const grpc::Status status = stream->Finish();
   A().process().Signal(SIGCONT);
 
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << "and not that time was over";
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << "and not DEADLINE_EXCEEDED";
 }
 
 TEST_P(ElectorTest, AnUnhealthyReplicaIsNotUsed) {
@@ -569,7 +570,7 @@ TEST_P(ElectorTest, MalformedOptionsAreAnErrorAtOnce) {
   EXPECT_THROW(Elector(client, {.election = "e"}), std::invalid_argument);
 }
 
-TEST_P(ElectorTest, WorkThatThrowsEndsItsTermAndIsSaid) {
+TEST_P(ElectorTest, WorkThatThrowsEndsItsTermAndIsReported) {
   Diary diary;
   const Client client({.endpoints = BothEndpoints(),
                        .candidate = "a",
@@ -605,7 +606,7 @@ TEST_P(ElectorTest, AnElectorOfAClientThatIsClosingNeverStands) {
   const Elector late(client, diary.Options("late"));
   released.set_value();
 
-  // The end waits for every call that was made before it.
+  // Close waits for every call that was made before it.
   EXPECT_TRUE(closed.get().ok());
   EXPECT_EQ(Leader(B(), "late").term(), 0u);
 }
@@ -617,7 +618,7 @@ TEST_P(ElectorTest, WorkThatHangsWhileItsElectorIsDestroyedIsReported) {
   options.lead = [&](const v1::Leadership&, const std::stop_token&) {
     diary.Write("works");
     const auto met = overrun.get_future().wait_for(kPatience);
-    EXPECT_EQ(met, std::future_status::ready) << "nobody was told that the work hangs";
+    EXPECT_EQ(met, std::future_status::ready) << "the hanging work was not reported";
   };
   options.on_overrun = [&](const v1::Leadership&) { overrun.set_value(); };
   auto elector = std::make_unique<Elector>(NewClient("a", 2s), options);

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What somebody's leaders write to. Its methods have the shape of a service that is there already.
+// A resource that leaders write to. Its methods have the shape of an existing service.
 class Resource final : public v1::ElectionService::Service {
  public:
   explicit Resource(TermGuardOptions options = {}) : guard(std::move(options)) {}
@@ -123,7 +123,7 @@ TEST(FenceTest, ATermIsLetInUntilAHigherOneIsSeen) {
   EXPECT_EQ(served.resource.guard.highest("e"), 9);
 }
 
-TEST(FenceTest, AStaleCallIsToldTheHighestTerm) {
+TEST(FenceTest, AStaleCallGetsTheHighestTerm) {
   const Served served;
   EXPECT_EQ(Outcome(served.Call({"e", 9})), "OK");
 
@@ -226,7 +226,7 @@ TEST(TermGuardTest, AWaitingCallIsRefusedWhenAHigherTermComes) {
   second.join();
 }
 
-TEST(TermGuardTest, WhatKeepsTheTermMayThrow) {
+TEST(TermGuardTest, RaiseMayThrow) {
   bool broken = true;
   TermGuard guard({.raise = [&](const Fence& fence) -> tl::expected<uint64_t, grpc::Status> {
     if (broken) throw std::runtime_error("no connection");
@@ -427,7 +427,7 @@ TEST(FenceCallsTest, ACallPreparedInATermIsNotSentAfterIt) {
   EXPECT_EQ(served.resource.guard.highest("e"), 7);
 }
 
-// Why fence.h has nothing for whole services. If this fails, gRPC has learned it: think again.
+// Why fence.h has nothing for whole services. If this fails, gRPC can do it now: reconsider.
 TEST(GrpcTest, AServersInterceptorCannotKeepAHandlerFromRunning) {
   class Cancelling final : public grpc::experimental::Interceptor {
    public:

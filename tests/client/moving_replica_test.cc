@@ -1,4 +1,4 @@
-// Shell days: a replica that moves to another address of its name, and one that freezes.
+// A replica that moves to another address of its name, and one that freezes.
 #include <csignal>
 #include <fstream>
 #include <limits>
@@ -60,7 +60,7 @@ TEST_F(MovingReplicaTest, AnObserverGoesOn) {
   Move("127.0.0.3");
   Campaign(server_, {"f", "b"});
 
-  // By its snapshot, if the replica moved before the observer had heard of every election.
+  // As a snapshot, if the replica moved before the observer had heard of every election.
   EXPECT_TRUE(Eventually([&] { return observer->Output().find("f #1 ") != std::string::npos; }));
 }
 

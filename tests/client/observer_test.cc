@@ -42,7 +42,7 @@ ObserverOptions Writing(Diary& diary, const std::string& endpoints,
 
 class ObserverTest : public ElectorTest {
  protected:
-  // Everything goes through `relay_`, as far as it leads.
+  // Everything goes through `relay_`.
   void SetUp() override {
     ElectorTest::SetUp();
     relay_ = std::make_unique<Relay>(A().endpoint());
@@ -297,7 +297,7 @@ TEST_P(ObserverTest, AnObserverIsDestroyedEvenIfTheServiceHangs) {
   for (auto& server : servers_) server->process().Signal(SIGCONT);
 }
 
-// Refuses the first streams, one with each of these, as what stands before a service may.
+// Refuses one stream with each of these, as a proxy in front of a service may.
 class Refusing final : public v1::ElectionService::Service {
  public:
   explicit Refusing(std::vector<grpc::Status> refusals) : refusals_(std::move(refusals)) {}
@@ -334,13 +334,13 @@ class RefusedObserverTest : public ::testing::Test {
   }
 };
 
-TEST_F(RefusedObserverTest, WhatMayPassIsTriedAgain) {
+TEST_F(RefusedObserverTest, ATransientRefusalIsRetried) {
   TellUntil("e 0 SNAPSHOT nobody", {{grpc::StatusCode::UNAUTHENTICATED, "not now"},
                                     {grpc::StatusCode::UNKNOWN, "not now"},
                                     {grpc::StatusCode::INTERNAL, "not now"}});
 }
 
-TEST_F(RefusedObserverTest, AndNotBeforeTheServiceAllowsIt) {
+TEST_F(RefusedObserverTest, ARetryWaitsAsLongAsTheServiceAsks) {
   const auto begun = std::chrono::steady_clock::now();
 
   TellUntil("e 0 SNAPSHOT nobody", {RichStatus(grpc::StatusCode::UNAVAILABLE, "not now",
@@ -349,7 +349,7 @@ TEST_F(RefusedObserverTest, AndNotBeforeTheServiceAllowsIt) {
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 2s);
 }
 
-TEST_F(RefusedObserverTest, WhatIsForbiddenIsNotTriedAgain) {
+TEST_F(RefusedObserverTest, AForbiddenObserveIsNotRetried) {
   const auto told =
       TellUntil("failed code 7: not now", {{grpc::StatusCode::PERMISSION_DENIED, "not now"}});
 
@@ -368,7 +368,7 @@ TEST(ObserverOptionsTest, MalformedOptionsAreAnErrorAtOnce) {
   EXPECT_THROW(observe({.names = {"e"}, .silence_max = 0ms}), std::invalid_argument);
 }
 
-// Says nothing if the options are accepted.
+// The error that these options cause; empty if they are accepted.
 std::string Complaint(const ObserverOptions& options) {
   try {
     const tenure::Observer observer(options);

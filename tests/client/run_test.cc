@@ -108,7 +108,8 @@ TEST_P(RunTest, ADeposedLeaderEndsItsCommandAndSaysSo) {
   const auto run = Start(A(), "a", {"--ttl", "3s"},
                          "trap 'echo term; exit 7' TERM; echo ready; while :; do sleep 0.02; done");
   run->Line(1);
-  // The second is sent when the first was answered: the stream is open, and tells the cause.
+  // The second renewal is sent once the first is answered: the stream is open, and carries the
+  // cause.
   WaitForRenewals(2);
 
   DeposeLeader();

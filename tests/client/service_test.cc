@@ -34,7 +34,7 @@ class WrongDatabaseTest : public ElectorTest {
     arguments.insert(arguments.begin(), {"--endpoint", endpoints});
     return RunToEnd(ToolCommand(std::move(arguments)));
   }
-  // What is said of the third replica.
+  // The warning about the third replica.
   [[nodiscard]] std::string Warning() {
     return wrong_->endpoint() + " belongs to service " + ServiceOf(*wrong_) + ", not to " +
            ServiceOf(A()) + ": its replica works on another database; it is not used";
@@ -69,7 +69,7 @@ TEST_P(WrongDatabaseTest, AnObserverNeverMixesTwoServices) {
   Campaign(A(), {"e", "a"});
   Campaign(*wrong_, {"e", "b"});
 
-  for (int i = 0; i < 6; ++i) {  // each begins with an endpoint by chance
+  for (int i = 0; i < 6; ++i) {  // each begins with a random endpoint
     EXPECT_THAT(Run(AllEndpoints(), {"observe", "e", "--count", "1"}).output,
                 HasSubstr("a leads in term 1"));
   }
@@ -212,7 +212,7 @@ TEST_P(WrongDatabaseTest, EveryCommandIsRefusedByAnotherServiceThanThePinnedOne)
   EXPECT_EQ(Leader(A(), "e").leader().candidate(), "a");
 }
 
-// A service whose database is made again under a live client.
+// A service whose database is replaced under a live client.
 class ReplacedServiceTest : public ::testing::Test {
  protected:
   void Replace() {
@@ -227,7 +227,7 @@ class ReplacedServiceTest : public ::testing::Test {
   Tenured server_{"sqlite:" + (folder_.path() / "tenure.db").string()};
 };
 
-TEST_F(ReplacedServiceTest, ALeaderStepsDownAndStandsAgainLongBeforeItsLeaseIsOver) {
+TEST_F(ReplacedServiceTest, ALeaderStepsDownAndStandsAgainLongBeforeItsLeaseExpires) {
   Diary diary;
   const Client client({.endpoints = server_.endpoint(),
                        .candidate = "a",

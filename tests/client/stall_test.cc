@@ -1,7 +1,7 @@
 // Leaders are stopped (SIGSTOP) for longer than their lease, and go on (SIGCONT), again and again:
-// none believes in its old term again, and none has believed when its successor was elected.
+// none believes in its old term again, and none still believed when its successor was elected.
 //
-// TENURE_TEST_STALLS=1000 stops that many, TENURE_TEST_SEED chooses other moments.
+// TENURE_TEST_STALLS=1000 sets the number of stalls, TENURE_TEST_SEED chooses other moments.
 #include <google/protobuf/util/time_util.h>
 
 #include <csignal>
@@ -22,7 +22,7 @@ int FromEnvironment(const char* name, int otherwise) {
   return value != nullptr ? std::stoi(value) : otherwise;
 }
 
-// An election with two candidates, of which the leader is stopped over and over.
+// An election with two candidates, whose leader is stopped again and again.
 class StalledElection {
  public:
   StalledElection(Tenured& server, const std::string& endpoints, const std::string& name, int seed)
@@ -33,7 +33,7 @@ class StalledElection {
     }
   }
 
-  // Stops the leader until another leads and the lease is long over.
+  // Stops the leader until another leads and the lease has long expired.
   void StallOnce() {
     Process* const leader = WaitForLeader();
     if (leader == nullptr) return;
@@ -73,7 +73,7 @@ class StalledElection {
   [[nodiscard]] int checked() const { return checked_; }
 
  private:
-  // Nothing if nobody leads in time; that is noted as a failure.
+  // nullptr if nobody leads in time, which also fails the test.
   Process* WaitForLeader() {
     Process* leader = nullptr;
     EXPECT_TRUE(Eventually([&] {

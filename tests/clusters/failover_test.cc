@@ -1,6 +1,6 @@
 // Clusters whose server in use fails, again and again, while twenty candidates take ten seats and
-// give them up as fast as they can, and ten leaders hold theirs: the same on each kind of cluster,
-// for each kind of failure. TENURE_TEST_FAILOVERS says how often; one line says what it cost.
+// give them up as fast as they can, and ten leaders hold theirs: on each kind of cluster, for each
+// kind of failure. TENURE_TEST_FAILOVERS is the number of failovers; one line reports their cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,9 +26,9 @@ namespace {
 
 constexpr int kContests = 10;
 constexpr int kSeats = 10;
-// Of a long run everything is kept.
+// Keeps the whole history, even of a long run.
 const std::vector<std::string> kFlags = {"--history-max-events", "10000000"};
-// A failover takes this long at most, and the clients' next calls.
+// Maximum time for a failover and the clients' next calls.
 constexpr auto kFailoverPatience = 4 * kPatience;
 
 int Failovers() {
@@ -44,21 +44,21 @@ class Cluster {
   [[nodiscard]] virtual std::string Url() = 0;
   // Where the replica of Tenure with this number runs.
   [[nodiscard]] virtual Host HostOf(size_t /*number*/) { return {}; }
-  // Until it returns, nothing is mended.
+  // Nothing is mended before it returns.
   virtual void Fail() = 0;
-  // As it was before, though another server may be in use.
+  // Restores the cluster, though another server may stay in use.
   virtual void Mend() = 0;
-  // One that has all that the cluster has.
+  // A server that has everything that the cluster has.
   [[nodiscard]] virtual DatabaseServer& Survivor() = 0;
 };
 
-// Of several, the one that Tenure uses.
+// The index of the server that Tenure uses.
 size_t InUse(const std::vector<DatabaseServer*>& servers) {
   std::vector<int> connections;
   for (const DatabaseServer* server : servers) {
     const Finished asked = server->Query(
         "SELECT COUNT(*) FROM information_schema.processlist"
-        " WHERE db = 'tenure' AND time < 2");  // others have left it
+        " WHERE db = 'tenure' AND time < 2");  // connections to other servers are idle
     connections.push_back(asked.exit_code == 0 ? std::stoi(asked.output) : 0);
   }
   return static_cast<size_t>(std::ranges::max_element(connections) - connections.begin());
@@ -67,7 +67,7 @@ size_t InUse(const std::vector<DatabaseServer*>& servers) {
 enum class Failure {
   kKill,
   kStop,    // SIGSTOP
-  kCutOff,  // with its host, and whatever runs there, from the other hosts
+  kCutOff,  // its host, and everything that runs there, from the other hosts
   kSwitch,  // planned
 };
 
@@ -100,7 +100,7 @@ class GaleraCluster : public Cluster {
   size_t failed_ = 0;
 };
 
-// Its clients know only HAProxy, which leads all of them to the first node that answers.
+// Its clients know only HAProxy, which sends all of them to the first node that answers.
 class GaleraBehindProxy final : public GaleraCluster {
  public:
   GaleraBehindProxy()
@@ -155,7 +155,7 @@ class Pair final : public Cluster {
       : pair_(kind, engine), failure_(failure) {}
 
   std::string Url() override { return pair_.Url(); }
-  // Before that, the replica may be cut off, so that it lacks what comes.
+  // Cuts the replica off, so that it lacks the commits before the failure.
   void CutOff() { pair_.Disconnect(); }
   void Fail() override {
     if (failure_ == Failure::kSwitch) return pair_.SwitchOver();
@@ -204,8 +204,8 @@ class Costs {
   int passed_on_ = 0;
 };
 
-// Everybody who has to do with one cluster: three replicas of Tenure and an idle one, the
-// candidates, and two observers.
+// Everything that runs on one cluster: three replicas of Tenure and an idle one, the candidates,
+// and two observers.
 class Service {
  public:
   explicit Service(Cluster& cluster) : idle_(cluster.Url(), kFlags, true, cluster.HostOf(0)) {
@@ -237,7 +237,7 @@ class Service {
     load_->WaitForCycles(100);
   }
 
-  // Lets the cluster fail, and goes on.
+  // Makes the cluster fail, waits until the service has recovered, and mends the cluster.
   void LiveThrough(Cluster& cluster, Costs& costs) {
     const auto before = WaitForSeats();
     (void)load_->TakeLongestPause();
@@ -269,7 +269,7 @@ class Service {
   static std::string SeatOf(size_t number) { return "seat " + std::to_string(number); }
   using Seats = std::map<std::string, std::pair<std::string, uint64_t>>;
 
-  // Until each is led.
+  // Waits until each seat is held.
   Seats WaitForSeats() {
     Seats held;
     const auto all_held = [&] { return (held = Held()).size() == kSeats; };
@@ -303,7 +303,7 @@ class Service {
   std::unique_ptr<Load> load_;
 };
 
-// Each grant that was answered is in the database that survived.
+// Each acknowledged grant is in the database that survived.
 void ExpectInHistory(Load& load, DatabaseServer& survivor) {
   const std::string granted = survivor.Ask(
       "SELECT CONCAT(CAST(election AS CHAR), ' ', term) FROM tenure.events WHERE type = 1");

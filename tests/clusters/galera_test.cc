@@ -45,8 +45,8 @@ TEST_F(GaleraTest, TheCheckKnowsItsNodes) {
   EXPECT_THAT(right.output, HasSubstr("Galera node n3, Synced, cluster of 3: may be used"));
 }
 
-// The documented rights, given on one node. The right to execute a procedure that its creation
-// gives stays on the node where it was made.
+// The documented rights, granted on one node. The right to execute a procedure that comes with
+// creating it stays on the node where it was created.
 TEST_F(GaleraTest, TheFenceCanBeCalledOnEveryNode) {
   galera_->server(0).Ask(
       "CREATE OR REPLACE USER owner; CREATE OR REPLACE USER application;"

@@ -98,7 +98,7 @@ TEST_F(GroupReplicationTest, AMemberThatCameBackAloneGetsNoGrant) {
   group_->Join(0);
 }
 
-// It has nothing to commit, and so nothing that tells it that its server has no majority.
+// It commits nothing, so nothing shows it that its server has lost the majority.
 TEST_F(GroupReplicationTest, AnIdleReplicaThatIsCutOffShowsNoOldLeader) {
   if (group_->WaitForPrimary() != 0) group_->Appoint(0);
   Tenured idle(url_, {}, true, hosts_->all()[0]);

@@ -1,5 +1,5 @@
-// Tenure on clusters whose servers all take writes: what one of them commits, another one learns of
-// later, and row locks are known only to the server that took them.
+// Tenure on clusters whose servers all take writes: a commit reaches the other servers later, and
+// only the server that took a row lock knows of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -120,8 +120,8 @@ TYPED_TEST(ManyWritersTest, ReplicasOnDifferentServersGiveNoTermTwiceUnderLoad) 
   }
 }
 
-// The server that has begun it learns of the other one's commit before it commits itself.
-TYPED_TEST(ManyWritersTest, ATransactionThatAnotherServersCommitEndsIsToBeTriedAgain) {
+// The server where it runs gets the other server's commit before it commits itself.
+TYPED_TEST(ManyWritersTest, ATransactionEndedByAnotherServersCommitCanBeRetried) {
   this->cluster_->server(0).FreshDatabase("work");
   this->cluster_->server(0).Ask(
       "CREATE TABLE work.counts (id INT PRIMARY KEY, n INT) ENGINE = InnoDB;"
@@ -139,7 +139,7 @@ TYPED_TEST(ManyWritersTest, ATransactionThatAnotherServersCommitEndsIsToBeTriedA
   EXPECT_TRUE(Eventually([&] { return count_is(0, "100"); }));
   try {
     application.Run("COMMIT");
-    ADD_FAILURE() << "the transaction was over";
+    ADD_FAILURE() << "the transaction had ended";
   } catch (const mysql::MySqlError& error) {
     EXPECT_EQ(error.kind, mysql::MySqlError::Kind::kConflict) << error.what();
   }
@@ -176,7 +176,7 @@ TYPED_TEST(ManyWritersTest, AStaleGuardedTransactionOnALaggingServerIsRefused) {
     EXPECT_TRUE(server.admin().Depose(&context, depose, &response).ok());
     EXPECT_TRUE(Eventually([&] { return Leader(server, "orders").term() > leader.term(); }));
 
-    EXPECT_FALSE(application.Try("COMMIT")) << "the term is over: nothing may be committed in it";
+    EXPECT_FALSE(application.Try("COMMIT")) << "the term has ended: nothing may be committed in it";
     this->cluster_->EndLag();
   }
   EXPECT_EQ(this->cluster_->server(1).Ask("SELECT COUNT(*) FROM work.done"), "0");
@@ -204,7 +204,7 @@ TYPED_TEST(ManyWritersTest, UnderLoadGuardedTransactionsCommitInTheirTermsOnly) 
     Terms terms(election);
     SqlApplication application("mysql://root@" + this->cluster_->server(number % 3).address() +
                                "/tenure");
-    // Leaves a transaction open if it answers true.
+    // Returns true if it leaves a transaction open.
     const auto began = [&](const std::string& term, bool stale) {
       (void)application.Try("ROLLBACK");
       return application.Try("START TRANSACTION") &&
@@ -215,7 +215,7 @@ TYPED_TEST(ManyWritersTest, UnderLoadGuardedTransactionsCommitInTheirTermsOnly) 
     for (int i = 0; i < kRounds; ++i) {
       EXPECT_TRUE(Eventually([&] { return began(std::to_string(terms.Take(server)), true); }));
       terms.Take(server);
-      EXPECT_FALSE(application.Try("COMMIT")) << "the term is over";
+      EXPECT_FALSE(application.Try("COMMIT")) << "the term has ended";
       EXPECT_TRUE(Eventually([&] {
         return began(std::to_string(terms.Take(server)), false) && application.Try("COMMIT");
       }));

@@ -24,7 +24,7 @@ class ReplicationTest : public ::testing::TestWithParam<Engine> {
       servers_.push_back(std::make_unique<Tenured>(pair_->Url(), flags));
     }
   }
-  // Takes ten terms, the last five of which the replica does not get.
+  // Takes ten terms; the replica does not get the last five.
   void TakeTermsThatGetLost(Terms& terms) {
     for (int i = 0; i < 5; ++i) terms.Take(A());
     EXPECT_TRUE(Eventually([&] {
@@ -34,7 +34,7 @@ class ReplicationTest : public ::testing::TestWithParam<Engine> {
     for (int i = 0; i < 5; ++i) terms.Take(B());
   }
 
-  // Of both replicas.
+  // The logs of both replicas.
   std::string Errors() { return A().process().Errors() + B().process().Errors(); }
   Tenured& A() { return *servers_.front(); }
   Tenured& B() { return *servers_.back(); }
@@ -78,7 +78,7 @@ TEST_P(ReplicationTest, AFailoverThatNoReplicaSawIsALossToo) {
   EXPECT_THAT(terms.given(), SizeIs(15));
 }
 
-TEST_P(ReplicationTest, AReplicaThatIsToStopServesOnlyAfterTheOperatorDidHisPart) {
+TEST_P(ReplicationTest, AReplicaSetToStopServesOnlyAfterTheOperatorRaisedTheTerms) {
   Serve(ReplicaPair::Kind::kAsynchronous, {"--on-lost-commits", "stop"});
   Terms terms;
   terms.Take(A());
@@ -134,7 +134,7 @@ TEST_P(ReplicationTest, APlannedSwitchOfASemiSynchronousPairLosesNothingAndShows
   EXPECT_THAT(Errors(), Not(HasSubstr("lost commits")));
 }
 
-// Nothing is lost, but nobody who looks at the new source can know.
+// Nothing is lost, but the new source does not show that.
 TEST_P(ReplicationTest, APlannedSwitchOfAnAsynchronousPairCountsAsALoss) {
   Serve(ReplicaPair::Kind::kAsynchronous);
   Terms terms;

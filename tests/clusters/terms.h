@@ -26,7 +26,7 @@ class Terms {
  public:
   explicit Terms(std::string election = "orders") : election_(std::move(election)) {}
 
-  // Takes the next term, as soon as the service gives one. Answers with it.
+  // Takes the next term as soon as the service grants one, and returns it.
   uint64_t Take(Tenured& server) {
     uint64_t term = 0;
     EXPECT_TRUE(Eventually(

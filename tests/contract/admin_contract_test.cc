@@ -1,5 +1,4 @@
-// What every store promises about administration, sets of elections, what time brings about, and
-// history, held against every store.
+// What every store promises about administration, checked on every store.
 #include <fmt/format.h>
 
 #include <future>
@@ -347,7 +346,7 @@ TEST_P(AdminContract, ChangesAreReadInPagesLatestFirst) {
 }
 
 TEST_P(AdminContract, ARefusedCommandChangesNothing) {
-  if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "nobody else can look at a memory";
+  if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "a database in memory has one connection";
   Stand("e", NewSessionId(), "a");
   Stand("e", NewSessionId(), "b");
   Administer(Depose{{"e"}, {1}, 1h, kAsker});
@@ -388,10 +387,10 @@ TEST_P(AdminContract, ARefusedCommandChangesNothing) {
   EXPECT_EQ(Dump(), before);
 }
 
-// --- Rows that are made before it is known whether they are needed ---
+// --- Rows that are created before they are known to be needed ---
 
 TEST_P(AdminContract, ATombstoneOutlivesEveryRefusal) {
-  Administer(Creating("e"));  // of which no event tells
+  Administer(Creating("e"));  // which no event mentions
   Administer(Delete{{"e"}, {0}, kAsker});
   const Election tombstone = Load("e").election;
 

@@ -1,5 +1,5 @@
-// What the suites about administration share: commands of operators, and what another replica finds
-// of them.
+// Shared by the suites about administration: operators' commands, and their effects as another
+// replica sees them.
 #pragma once
 
 #include <limits>
@@ -19,7 +19,7 @@ inline constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
 class AdminFixture : public StoreContract {
  protected:
-  // What another replica finds.
+  // The store of another replica.
   Store& Replica() {
     if (GetParam() == Kind::kSqliteMemory) return *store_;
     if (!replica_) replica_ = Open();

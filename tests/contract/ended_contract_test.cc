@@ -1,5 +1,5 @@
-// Sessions that have ended, and whose seats and places are not given up yet, held against every
-// store: they count for nothing, and are not lost.
+// Sessions that have ended and still hold seats and places, checked on every store: they count for
+// nothing, and are not lost.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ class EndedContract : public AdminFixture {
     }));
   }
 
-  // So many that wait as `candidate`, and have ended since.
+  // Adds `count` sessions that waited as `candidate` and have ended.
   void WaitAndEnd(const std::string& election, const std::string& candidate, size_t count) {
     std::vector<SessionId> sessions;
     for (size_t i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ class EndedContract : public AdminFixture {
     End(sessions);
   }
 
-  // One that led once, and ended so long ago.
+  // Adds a session that led once, and ended that long ago.
   SessionId EndOver(const std::string& election, Duration ago) {
     const SessionId session = NewSessionId();
     Stand(election, session, "a");
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, EndedContract,
                          ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
                          KindName);
 
-TEST_P(EndedContract, TheyAreNotAmongTheHeadsOfAQueue) {
+TEST_P(EndedContract, EndedSessionsAreNotAmongTheHeadsOfAQueue) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "leader");
   WaitAndEnd("e", "dead", 5);
@@ -74,7 +74,7 @@ TEST_P(EndedContract, TheyAreNotAmongTheHeadsOfAQueue) {
   EXPECT_EQ(LeaderOf("e"), "first");
 }
 
-TEST_P(EndedContract, TheyAreNotAmongThoseOfAnAppointedCandidate) {
+TEST_P(EndedContract, EndedSessionsAreNotAmongThoseOfAnAppointedCandidate) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "leader");
   WaitAndEnd("e", "wanted", kNamedMax);
@@ -89,7 +89,7 @@ TEST_P(EndedContract, TheyAreNotAmongThoseOfAnAppointedCandidate) {
   EXPECT_EQ(View("e").election.leader->session, alive);
 }
 
-TEST_P(EndedContract, TheyDoNotCountAgainstQuotas) {
+TEST_P(EndedContract, EndedSessionsDoNotCountAgainstQuotas) {
   const Quota quota{.sessions = 1, .candidacies = 2};
   const auto stand = [&](const std::string& election, const SessionId& session) {
     Campaign campaign = CampaignOf(election, session, "c");
@@ -108,7 +108,7 @@ TEST_P(EndedContract, TheyDoNotCountAgainstQuotas) {
   EXPECT_TRUE(stand("h", next));
 }
 
-TEST_P(EndedContract, NoViewShowsThemAlive) {
+TEST_P(EndedContract, NoViewShowsEndedSessionsAlive) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "leader");
   WaitAndEnd("e", "dead", 1);
@@ -120,7 +120,7 @@ TEST_P(EndedContract, NoViewShowsThemAlive) {
   EXPECT_TRUE(store_->ReadAttendance({}).value().unsettled.contains(leader));
 }
 
-TEST_P(EndedContract, TheyAreFoundUntilTheyAreSettled) {
+TEST_P(EndedContract, EndedSessionsAreFoundUntilTheyAreSettled) {
   const SessionId over = EndOver("e", 2h);
   const SessionId leads = NewSessionId();
   Stand("f", leads, "a");
@@ -132,7 +132,7 @@ TEST_P(EndedContract, TheyAreFoundUntilTheyAreSettled) {
   EXPECT_EQ(due.next, std::nullopt);
 }
 
-TEST_P(EndedContract, TheyAreNotSettledWhileTheyHoldASeatOrAPlace) {
+TEST_P(EndedContract, EndedSessionsAreNotSettledWhileTheyHoldASeatOrAPlace) {
   const SessionId leads = NewSessionId();
   const SessionId waits = NewSessionId();
   Stand("e", leads, "a");
@@ -152,7 +152,7 @@ TEST_P(EndedContract, TheyAreNotSettledWhileTheyHoldASeatOrAPlace) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
-TEST_P(EndedContract, OneThatIsAliveIsNeverSettledOrForgotten) {
+TEST_P(EndedContract, ALiveSessionIsNeverSettledOrForgotten) {
   const SessionId alive = NewSessionId();
   RunAt(-10h, {CampaignOf("e", alive, "a"), Resign{{"e"}, alive, {}}});
 
@@ -162,7 +162,7 @@ TEST_P(EndedContract, OneThatIsAliveIsNeverSettledOrForgotten) {
   EXPECT_TRUE(IsThere(alive));
 }
 
-TEST_P(EndedContract, TheyAreNotForgottenBeforeTheyAreSettled) {
+TEST_P(EndedContract, EndedSessionsAreNotForgottenBeforeTheyAreSettled) {
   const SessionId over = EndOver("e", 2h);
 
   EXPECT_EQ(store_->ForgetSessions(1h, 100).value(), 0u);
@@ -173,7 +173,7 @@ TEST_P(EndedContract, TheyAreNotForgottenBeforeTheyAreSettled) {
   EXPECT_FALSE(IsThere(over));
 }
 
-TEST_P(EndedContract, TheyAreKeptForTheTimeThatIsAskedFor) {
+TEST_P(EndedContract, EndedSessionsAreKeptForTheRequestedTime) {
   const SessionId older = EndOver("e", 1h + 1min);
   const SessionId younger = EndOver("e", 1h - 1min);
   ASSERT_TRUE(store_->MarkSettled({older, younger}));

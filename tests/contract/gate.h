@@ -1,4 +1,4 @@
-// Where transactions of a test's server are held up, so that something can be done to them there.
+// Holds up transactions of a test's server, so that a test can do something to them there.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 
 namespace tenure::testing {
 
-// A lock of the server's that is not one of its transactions: a session waits until it is free, and
-// can be seen waiting.
+// A lock of the server (GET_LOCK) that belongs to no transaction of the store: a session waits
+// until it is free, and can be seen waiting.
 class Gate {
  public:
-  // Each transaction stops there that does this, by default: one with an event.
+  // Each transaction that does `where` stops there; by default, each that writes an event.
   explicit Gate(const std::string& where = "AFTER INSERT ON tenure.events")
       : connection_(std::get<mysql::Config>(ParseStoreUrl(Url()).value())) {
     connection_.Run({"SET SESSION wait_timeout = 600", "SELECT GET_LOCK('gate', 0)"});
@@ -29,14 +29,14 @@ class Gate {
   void WaitUntilOneWaits() {
     EXPECT_TRUE(Eventually([&] { return !Waiting().empty(); }));
   }
-  // Rolls back what it does.
+  // Kills the waiting session, which rolls its transaction back.
   void EndTheOneThatWaits() {
     TellTheOneThatWaits("KILL");
     EXPECT_TRUE(Eventually([&] { return Waiting().empty(); }));
   }
-  // Ends its statement only, which may or may not have been done.
+  // Interrupts only its statement, which may or may not have taken effect.
   void InterruptTheOneThatWaits() { TellTheOneThatWaits("KILL QUERY"); }
-  // For a row that a transaction which has not ended holds.
+  // Waits until a look-up waits for a row that an open transaction holds.
   void WaitUntilItIsLookedUp() {
     EXPECT_TRUE(Eventually([&] {
       return Ask("SELECT COUNT(*) FROM information_schema.processlist"

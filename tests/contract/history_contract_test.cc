@@ -1,5 +1,5 @@
-// What every store promises about sets of elections, about what time brings about, about history
-// and about lists, held against every store.
+// What every store promises about sets of elections, due changes, history and lists, checked on
+// every store.
 #include <fmt/format.h>
 
 #include <future>
@@ -21,7 +21,7 @@ constexpr uint64_t kAll = std::numeric_limits<int64_t>::max();
 
 class HistoryContract : public AdminFixture {
  protected:
-  // So many elections of each partition.
+  // The names of `count` elections of this partition.
   static std::vector<ElectionName> NamesOfPartition(int partition, size_t count) {
     std::vector<ElectionName> names;
     for (int i = 0; names.size() < count; ++i) {
@@ -31,7 +31,7 @@ class HistoryContract : public AdminFixture {
     return names;
   }
 
-  // Several of each partition.
+  // Several names of each partition.
   static std::vector<ElectionName> NamesOfAllPartitions() {
     std::vector<ElectionName> all;
     for (int partition = kPartitionCount - 1; partition >= 0; --partition) {
@@ -45,7 +45,7 @@ class HistoryContract : public AdminFixture {
     return {std::move(names), session, Campaign::Opening{candidate, 24h}, {}, "v", {7}};
   }
 
-  // One that was led once, long ago: a number of events, one a microsecond.
+  // An election that was led once, long ago, with this number of events, one each microsecond.
   void MakeHistory(const std::string& election, int events, Duration offset = kLongAgo) {
     const SessionId session = NewSessionId();
     std::vector<Command> commands = {CampaignOf(election, session, "a")};
@@ -62,7 +62,7 @@ class HistoryContract : public AdminFixture {
     return revisions;
   }
 
-  // In as many steps as it takes.
+  // Trims in as many steps as it takes.
   size_t Trim(const Retention& retention, size_t limit = 1000) {
     size_t deleted = 0;
     ElectionName after;
@@ -191,7 +191,7 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
   }
 }
 
-// --- What time brings about ---
+// --- What becomes due ---
 
 TEST_P(HistoryContract, AnElectionIsDueWhenItsDelayEnds) {
   Configure configure = Creating("e");
@@ -264,7 +264,7 @@ TEST_P(HistoryContract, EventsAreTrimmedByAge) {
   EXPECT_EQ(Trim({1h, kAll, 0s}), 0u);
 }
 
-// The clock of the database was set, and back again.
+// The database's clock was set, and set back.
 TEST_P(HistoryContract, NoHolesAreTrimmedIntoHistory) {
   MakeHistory("e", 2);
   const SessionId session = View("e").election.leader->session;
@@ -509,7 +509,7 @@ TEST_P(HistoryContract, TheLongestLeaseIsThatOfAnySession) {
   EXPECT_EQ(store_->LongestLease(), 61s);
 }
 
-TEST_P(HistoryContract, WhatWasAgreedOnIsShownToTheNext) {
+TEST_P(HistoryContract, AnAgreementIsShownToTheNextReplica) {
   const Epoch first{.number = 100, .token = 1, .server = "s", .state = Epoch::State::kRepaired};
   const Epoch second{.number = 101, .token = 2, .server = "t", .lossless = true};
   for (const Epoch& epoch : {first, second}) {

@@ -1,4 +1,4 @@
-// The homes of sessions, held against every store: the numbered writes of a replica's own row,
+// The homes of sessions, checked on every store: the numbered writes of a replica's own row,
 // departures, ends, and what a beat reads.
 #include <limits>
 #include <sstream>
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, HomeContract,
 
 // --- The own row ---
 
-// So far, by the server.
+// Rows that the server has read so far.
 int64_t RowsRead() {
   int64_t rows = 0;
   std::istringstream lines(Server().Ask("SHOW GLOBAL STATUS LIKE 'Handler_read%'"));
@@ -187,7 +187,7 @@ TEST_P(HomeContract, AHomeThatHasBeatenSinceIsNotDeclaredDead) {
   EXPECT_TRUE(Beat(a_, 3, 2).beaten);
 }
 
-TEST_P(HomeContract, DeclaringItTwiceSucceeds) {
+TEST_P(HomeContract, DeclaringAHomeDeadTwiceSucceeds) {
   Beat(a_, 1, 0);
   EXPECT_TRUE(store_->DeclareDead(a_, 1).value());
   EXPECT_TRUE(store_->DeclareDead(a_, 1).value());
@@ -213,7 +213,7 @@ TEST_P(HomeContract, ABeatShowsDeadAndMissingHomesThatStillKeepSessions) {
 
   ASSERT_TRUE(store_->DeclareDead(b_, 0).value());
   ASSERT_TRUE(store_->Transact({{}, {other, ended}}, {}, [&](TransactionState& transaction) {
-    transaction.sessions.at(other).home = {66};  // that never was
+    transaction.sessions.at(other).home = {66};  // that never existed
     transaction.sessions.at(ended).home = {67};
     EXPECT_TRUE(EndSession(transaction, ended, Cause::kSessionClosed));
   }));

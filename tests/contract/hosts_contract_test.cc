@@ -32,7 +32,7 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
-// The servers have nothing to do with each other: what is in one of them shows which was used.
+// The servers are independent: what each of them holds shows which one was used.
 class HostsTest : public ::testing::Test {
  protected:
   static constexpr size_t kHosts = 2;
@@ -68,7 +68,7 @@ class HostsTest : public ::testing::Test {
     return std::get<mysql::Config>(ParseStoreUrl(UrlOf({0, 1})).value());
   }
 
-  // Of a new candidate.
+  // Campaigns with a new candidate.
   Result<Committed> Stand(const std::string& election) {
     SessionId session;
     session.bytes.fill(static_cast<uint8_t>(++sessions_));
@@ -84,7 +84,7 @@ class HostsTest : public ::testing::Test {
     return Host(number).Ask(
         "SELECT COALESCE(GROUP_CONCAT(name ORDER BY name), '') FROM tenure.elections");
   }
-  // The same of the one that is used, as the store shows them.
+  // The elections that the store reads from the server in use.
   std::string ElectionsShown() {
     std::string names;
     const auto views = store_->ListElections("", "", 10);
@@ -95,7 +95,7 @@ class HostsTest : public ::testing::Test {
     }
     return names;
   }
-  // Of the server that answers.
+  // The agreed number, by the server that answers.
   uint64_t AgreedNumber() {
     const auto sight = store_->AgreeOnHistory(0, [](const HistorySight&) { return std::nullopt; });
     EXPECT_TRUE(sight) << sight.error().message;
@@ -157,7 +157,7 @@ TEST_F(HostsTest, IfTheFirstIsReadOnlyItIsNeitherWrittenNorRead) {
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-TEST_F(HostsTest, OneThatIsKilledWhileInUseIsLeft) {
+TEST_F(HostsTest, AServerKilledWhileInUseIsLeft) {
   ASSERT_TRUE(Stand("old"));
   Host(0).Kill();
 
@@ -166,7 +166,7 @@ TEST_F(HostsTest, OneThatIsKilledWhileInUseIsLeft) {
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-TEST_F(HostsTest, OneThatBecomesReadOnlyWhileInUseIsLeftByItsWriters) {
+TEST_F(HostsTest, AServerThatBecomesReadOnlyWhileInUseIsLeftByItsWriters) {
   ASSERT_TRUE(Stand("old"));
   SetReadOnly(0, true);
 
@@ -176,7 +176,7 @@ TEST_F(HostsTest, OneThatBecomesReadOnlyWhileInUseIsLeftByItsWriters) {
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-TEST_F(HostsTest, OneThatBecomesReadOnlyDuringATransactionIsLeftAndThatIsDecidedAnew) {
+TEST_F(HostsTest, ATransactionWhoseServerBecomesReadOnlyIsDecidedAgainOnAnother) {
   ASSERT_TRUE(Stand("old"));
   int tries = 0;
   during_ = [&] {
@@ -190,8 +190,8 @@ TEST_F(HostsTest, OneThatBecomesReadOnlyDuringATransactionIsLeftAndThatIsDecided
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-// What it shows may be old: somebody may write to another one by now.
-TEST_F(HostsTest, OneThatBecomesReadOnlyWhileInUseShowsNothingMore) {
+// It may show old rows: another server may take the writes by now.
+TEST_F(HostsTest, AServerThatBecomesReadOnlyWhileInUseIsNoLongerRead) {
   ASSERT_TRUE(Stand("old"));
   store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
   ASSERT_TRUE(Stand("new"));
@@ -199,10 +199,10 @@ TEST_F(HostsTest, OneThatBecomesReadOnlyWhileInUseShowsNothingMore) {
   const PartitionOffsets offsets = store_->ReadPartitions().value().offsets;
   const std::vector<std::pair<std::string, std::function<bool()>>> reads = {
       {"ReadElections", [&] { return store_->ReadElections({{"old"}}).value().empty(); }},
-      {"ReadElections, of what it has not",
+      {"ReadElections, of an election it lacks",
        [&] { return !store_->ReadElections({{"new"}}).value().empty(); }},
       {"ListElections", [&] { return ElectionsShown() == "new,newer"; }},
-      {"ListElections, of what it has not",
+      {"ListElections, of an election it lacks",
        [&] { return !store_->ListElections("new", "", 10).value().empty(); }},
       {"ReadPartitions", [&] { return store_->ReadPartitions().value().offsets == offsets; }},
       {"ReadAttendance",
@@ -241,7 +241,7 @@ TEST_F(HostsTest, AllConnectionsMoveTogether) {
 }
 
 // A server that changes back and forth: it takes writes when somebody connects, and then none.
-TEST_F(HostsTest, OneThatRefusesAWriteIsLeftEvenIfItTakesOthersAtOnce) {
+TEST_F(HostsTest, AServerThatRefusesAWriteIsLeftEvenIfItTakesTheNext) {
   SetReadOnly(0, true);
   ASSERT_TRUE(Stand("old"));
   SessionId session;
@@ -261,7 +261,7 @@ TEST_F(HostsTest, OneThatRefusesAWriteIsLeftEvenIfItTakesOthersAtOnce) {
   EXPECT_THAT(ElectionsShown(), IsEmpty());
 }
 
-TEST_F(HostsTest, OneThatComesBackIsNotUsedWhileTheOtherIs) {
+TEST_F(HostsTest, AServerThatComesBackIsNotUsedWhileTheOtherIs) {
   ASSERT_TRUE(Stand("old"));
   SetReadOnly(0, true);
   ASSERT_TRUE(Stand("e"));
@@ -273,8 +273,8 @@ TEST_F(HostsTest, OneThatComesBackIsNotUsedWhileTheOtherIs) {
   EXPECT_EQ(ElectionsOn(1), "e,f");
 }
 
-// Its history may be another one.
-TEST_F(HostsTest, NothingIsDoneOnAnotherServerBeforeThatIsAgreedOn) {
+// Its history may differ.
+TEST_F(HostsTest, AnotherServerIsNotUsedBeforeTheHistoryIsAgreedOn) {
   const uint64_t first = AgreedNumber();
   store_->StayOn(first);
   ASSERT_TRUE(Stand("old"));
@@ -309,7 +309,7 @@ TEST_F(HostsTest, IfNoneMayBeUsedTheErrorSaysWhyUntilOneMay) {
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-TEST_F(HostsTest, AnotherServerAtTheSameAddressIsNotUsedBeforeThatIsAgreedOn) {
+TEST_F(HostsTest, AnotherServerAtTheSameAddressIsNotUsedBeforeTheHistoryIsAgreedOn) {
   if (Host(0).Ask("SELECT @@version").find("MariaDB") == std::string::npos) {
     GTEST_SKIP() << "MySQL is known by its server_uuid";
   }
@@ -324,14 +324,14 @@ TEST_F(HostsTest, AnotherServerAtTheSameAddressIsNotUsedBeforeThatIsAgreedOn) {
   Host(0).RestartWith({});
 }
 
-TEST_F(HostsTest, OneThatBecomesReadOnlyIsNotAgreedOn) {
+TEST_F(HostsTest, AServerThatBecomesReadOnlyIsNotAgreedOn) {
   const uint64_t first = AgreedNumber();
   SetReadOnly(0, true);
 
   EXPECT_GT(AgreedNumber(), first);
 }
 
-TEST_F(HostsTest, OneThatIsReadOnlyWhenItIsConnectedToAgainIsLeft) {
+TEST_F(HostsTest, AServerThatIsReadOnlyAfterAReconnectIsLeft) {
   ASSERT_TRUE(Stand("old"));
   SetReadOnly(0, true);
   Host(0).EndConnections("tenure");
@@ -340,10 +340,10 @@ TEST_F(HostsTest, OneThatIsReadOnlyWhenItIsConnectedToAgainIsLeft) {
               IsEmpty());  // looks at no variable itself
 }
 
-TEST_F(HostsTest, OneThatRefusesALoginIsNotLeft) {
+TEST_F(HostsTest, AServerThatRefusesALoginIsNotLeft) {
   ASSERT_TRUE(Stand("old"));
   Host(0).Ask("ALTER USER replica IDENTIFIED BY 'another'");
-  during_ = [&] {  // has the connection that there is
+  during_ = [&] {  // holds the only connection
     during_ = nullptr;
     const auto refused = store_->ListElections("", "", 10);
     ASSERT_FALSE(refused);
@@ -356,7 +356,7 @@ TEST_F(HostsTest, OneThatRefusesALoginIsNotLeft) {
   EXPECT_THAT(ElectionsOn(1), IsEmpty());
 }
 
-TEST_F(HostsTest, AFailureOfOursEndsNoConnection) {
+TEST_F(HostsTest, AFailureOnOurSideEndsNoConnection) {
   const TempDir folder;
   const std::string password = folder.path() / "password";
   std::ofstream(password) << "\n";
@@ -365,7 +365,7 @@ TEST_F(HostsTest, AFailureOfOursEndsNoConnection) {
   store_ = OpenStore(config).value();
   ASSERT_TRUE(Stand("old"));
   std::filesystem::remove(password);
-  during_ = [&] {  // has the connection that there is
+  during_ = [&] {  // holds the only connection
     during_ = nullptr;
     const auto refused = store_->ListElections("", "", 10);
     ASSERT_FALSE(refused);
@@ -377,7 +377,7 @@ TEST_F(HostsTest, AFailureOfOursEndsNoConnection) {
   EXPECT_EQ(ElectionsShown(), "e,old");
 }
 
-TEST_F(HostsTest, OneThatRefusesLoginsIsLeftWhenNoConnectionIsLeft) {
+TEST_F(HostsTest, AServerThatRefusesLoginsIsLeftWhenNoConnectionRemains) {
   ASSERT_TRUE(Stand("old"));
   Host(0).Ask("ALTER USER replica ACCOUNT LOCK");
   Host(0).EndConnections("tenure");
@@ -401,7 +401,7 @@ TEST_F(HostsTest, IfNoneAcceptsALoginEachIsNamed) {
               MatchesRegex(Host(0).address() + ": .*locked.*; " + Host(1).address() + ": .*"));
 }
 
-TEST_F(HostsTest, WhoLeavesAServerLateDoesNotMoveTheOthers) {
+TEST_F(HostsTest, ATransactionThatLeavesAServerLateDoesNotMoveTheOthers) {
   ASSERT_TRUE(Stand("old"));
   SessionId session;
   session.bytes.fill(static_cast<uint8_t>(sessions_));
@@ -412,8 +412,8 @@ TEST_F(HostsTest, WhoLeavesAServerLateDoesNotMoveTheOthers) {
     if (!std::exchange(first, false)) return;
     ASSERT_EQ(ElectionsShown(), "old");  // by another connection
     SetReadOnly(0, true);
-    ASSERT_TRUE(store_->Ping());  // moves
-    // From now on it takes writes again as soon as somebody connects to it.
+    ASSERT_TRUE(store_->Ping());  // moves to the other server
+    // Later it takes writes again as soon as somebody connects to it.
     Host(0).Ask(
         "CREATE PROCEDURE tenure.recover() SQL SECURITY DEFINER SET GLOBAL read_only = OFF;"
         "SET GLOBAL init_connect = 'CALL tenure.recover()'");
@@ -423,14 +423,14 @@ TEST_F(HostsTest, WhoLeavesAServerLateDoesNotMoveTheOthers) {
   EXPECT_THAT(ElectionsShown(), IsEmpty());
 }
 
-TEST_F(HostsTest, OneThatSaysThatItIsUnfitIsLeft) {
+TEST_F(HostsTest, AServerThatSaysThatItIsUnfitIsLeft) {
   for (const int code : {1047, 1290, 1836, 3100, 3168}) {
     const std::string name = "e" + std::to_string(code);
     SetReadOnly(0, true);
     store_ = OpenStore(ParseStoreUrl(UrlOf({0, 1})).value()).value();
     ASSERT_TRUE(Stand("before-" + name));
     SetReadOnly(0, false);
-    // A server that is only away would be connected to again.
+    // To a server that was merely away, the store would connect again.
     Host(1).Ask(
         "CREATE TRIGGER tenure.planted BEFORE INSERT ON tenure.writers FOR EACH ROW"
         " SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = " +
@@ -444,7 +444,7 @@ TEST_F(HostsTest, OneThatSaysThatItIsUnfitIsLeft) {
   }
 }
 
-TEST_F(HostsTest, OneThatStandsStillIsLeft) {
+TEST_F(HostsTest, AServerThatHangsIsLeft) {
   ASSERT_TRUE(Stand("old"));
   Host(0).process().Signal(SIGSTOP);
 
@@ -455,7 +455,7 @@ TEST_F(HostsTest, OneThatStandsStillIsLeft) {
   EXPECT_EQ(ElectionsOn(1), "e");
 }
 
-TEST_F(HostsTest, WhoFindsAllConnectionsInUseWaitsForABoundedTime) {
+TEST_F(HostsTest, TheWaitForAFreeConnectionIsBounded) {
   auto config = std::get<mysql::Config>(ParseStoreUrl(UrlOf({0})).value());
   config.connections_max = 1;
   store_ = OpenStore(config).value();
@@ -469,7 +469,7 @@ TEST_F(HostsTest, WhoFindsAllConnectionsInUseWaitsForABoundedTime) {
   ASSERT_EQ(waiting.wait_for(2s), std::future_status::ready);
   EXPECT_TRUE(waiting.get());
 
-  // The server ends the connection for its silence meanwhile, so this is decided a second time.
+  // Meanwhile the server ends the idle connection, so this is decided a second time.
   ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState&) {
     if (++tries > 1) return;
     const auto refused = store_->Ping();
@@ -478,7 +478,7 @@ TEST_F(HostsTest, WhoFindsAllConnectionsInUseWaitsForABoundedTime) {
   }));
 }
 
-TEST_F(HostsTest, WhileOneLooksForAServerTheOthersWait) {
+TEST_F(HostsTest, WhileOneCallLooksForAServerTheOthersWait) {
   SlowDownLogin(1, "0.5");
   store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
   auto first = std::async(std::launch::async, [&] { return store_->Ping().has_value(); });
@@ -488,7 +488,7 @@ TEST_F(HostsTest, WhileOneLooksForAServerTheOthersWait) {
   EXPECT_TRUE(first.get());
 }
 
-TEST_F(HostsTest, WhoWaitsTooLongForAServerIsTold) {
+TEST_F(HostsTest, AWaitForAServerThatTakesTooLongIsAnError) {
   SlowDownLogin(1, "6");
   store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
   auto first = std::async(std::launch::async, [&] { return store_->Ping().has_value(); });
@@ -501,7 +501,7 @@ TEST_F(HostsTest, WhoWaitsTooLongForAServerIsTold) {
   EXPECT_TRUE(first.get());
 }
 
-TEST_F(HostsTest, WhileNoneMayBeUsedTheyAreNotAskedEachTime) {
+TEST_F(HostsTest, WhileNoServerMayBeUsedTheyAreNotAskedEachTime) {
   ASSERT_TRUE(Stand("old"));
   SetReadOnly(0, true);
   SetReadOnly(1, true);
@@ -524,7 +524,7 @@ TEST_F(HostsTest, EveryConnectionIsToTheServerToStayOn) {
   EXPECT_TRUE(Stand("e"));
 }
 
-TEST_F(HostsTest, OneThatComesBackAfterItWasDownIsTheSame) {
+TEST_F(HostsTest, AServerThatComesBackIsTheSame) {
   store_->StayOn(AgreedNumber());
   SetReadOnly(1, true);
   Host(0).Kill();

@@ -38,7 +38,7 @@ class LoginTest : public ::testing::Test {
 
   LoginTest() { Serve(authority_.Issue("database", kOurName)); }
 
-  // Restarts the server with this certificate. It refuses connections without TLS, if it insists.
+  // Restarts the server with this certificate. If `insists`, it refuses connections without TLS.
   void Serve(const KeyPair& pair, bool insists = true) {
     Server().RestartWith({"--ssl-ca=" + Server().WriteFile("ca.pem", authority_.certificate()),
                           "--ssl-cert=" + Server().WriteFile("cert.pem", pair.certificate),
@@ -47,7 +47,7 @@ class LoginTest : public ::testing::Test {
     url_ = Server().FreshDatabase("tenure");
   }
 
-  // A file of ours.
+  // Writes a file for the client.
   std::string File(const std::string& name, const std::string& content) const {
     std::ofstream(folder_.path() / name) << content;
     return folder_.path() / name;
@@ -210,7 +210,7 @@ TEST_F(LoginTest, ANewPasswordIsReadForTheNextConnection) {
   EXPECT_TRUE(Eventually([&] { return store->ReadPartitions().has_value(); }));
 }
 
-TEST_F(LoginTest, ARefusedPasswordIsNotSentAgainUntilItChangesOrAPauseIsOver) {
+TEST_F(LoginTest, ARefusedPasswordIsNotSentAgainBeforeItChangesOrAPauseHasPassed) {
   MakeUser("rotating", "IDENTIFIED BY 'new'");
   mysql::Config config = ConfigOf(UrlOf("rotating"));
   config.password_file = File("password", "old\n");
@@ -246,8 +246,8 @@ TEST_F(LoginTest, ARefusedPasswordIsNotSentAgainUntilItChangesOrAPauseIsOver) {
   EXPECT_EQ(sent() - before, 2);
 }
 
-// What may refuse a login while the server is there, and connections that it has accepted go on.
-TEST_F(LoginTest, WhoIsConnectedGoesOnWhileNewLoginsAreRefused) {
+// Reasons to refuse a login while the server is up and keeps its connections.
+TEST_F(LoginTest, OpenConnectionsAreUsedWhileNewLoginsAreRefused) {
   const bool mariadb = Server().Ask("SELECT VERSION()").find("MariaDB") != std::string::npos;
   std::vector<std::string> refusals = {"ALTER USER refused WITH MAX_USER_CONNECTIONS 1",
                                        "ALTER USER refused ACCOUNT LOCK",
@@ -281,7 +281,7 @@ TEST_F(LoginTest, WhoIsConnectedGoesOnWhileNewLoginsAreRefused) {
   }
 }
 
-TEST_F(LoginTest, AConnectionThatIsOfNoUseAnyMoreIsReplaced) {
+TEST_F(LoginTest, AnUnusableConnectionIsReplaced) {
   mysql::Config config = ConfigOf(url_);
   config.connections_max = 1;
   const auto store = OpenStore(config).value();
@@ -350,7 +350,7 @@ TEST_F(LoginTest, APrivilegeToWriteWhereItIsReadOnlyCountsHoweverItWasGiven) {
   Server().Ask("SET GLOBAL " + enabled + " = OFF");
 }
 
-TEST_F(LoginTest, NoPasswordLeavesWithoutTlsWhereTlsIsRequired) {
+TEST_F(LoginTest, NoPasswordIsSentWithoutTlsWhereTlsIsRequired) {
   for (const auto attack :
        {FakeDatabase::Attack::kGreetsWithClearText, FakeDatabase::Attack::kSwitchesToClearText,
         FakeDatabase::Attack::kKnowsNoPlugins, FakeDatabase::Attack::kSwitchesToSha256,
@@ -368,7 +368,7 @@ TEST_F(LoginTest, NoPasswordLeavesWithoutTlsWhereTlsIsRequired) {
   }
 }
 
-TEST_F(LoginTest, NoPasswordLeavesWithoutTls) {
+TEST_F(LoginTest, NoPasswordIsSentWithoutTls) {
   for (const auto attack :
        {FakeDatabase::Attack::kGreetsWithClearText, FakeDatabase::Attack::kSwitchesToClearText,
         FakeDatabase::Attack::kKnowsNoPlugins, FakeDatabase::Attack::kSwitchesToSha256,
@@ -412,7 +412,7 @@ TEST_F(LoginTest, AFirstLoginByCachingSha2PasswordNeedsTlsOrASocket) {
   }
 }
 
-// What the client library finds in place of the options that make it ask Tenure first.
+// Replaces the options that make the client library ask Tenure before it sends a password.
 class OtherOptions {
  public:
   explicit OtherOptions(int other) : mine_(dup(Descriptor())) { dup2(other, Descriptor()); }
@@ -432,7 +432,7 @@ class OtherOptions {
   const int mine_;
 };
 
-TEST_F(LoginTest, NoPasswordLeavesIfTheOptionsOfLoginsCannotBeRead) {
+TEST_F(LoginTest, NoPasswordIsSentIfTheOptionsOfLoginsCannotBeRead) {
   FakeDatabase fake(FakeDatabase::Attack::kSwitchesToClearText);
   mysql::Config config =
       ConfigOf("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) + "/tenure?tls=required");
@@ -447,7 +447,7 @@ TEST_F(LoginTest, NoPasswordLeavesIfTheOptionsOfLoginsCannotBeRead) {
   EXPECT_EQ(fake.received(), "");
 }
 
-TEST_F(LoginTest, ALoginThatHasPassedByTheGateIsNotUsed) {
+TEST_F(LoginTest, ALoginThatBypassedTheGateIsNotUsed) {
   const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
   {
     const OtherOptions other(empty);
@@ -467,7 +467,7 @@ TEST_F(LoginTest, AnAnswerWithoutAnEndTakesABoundedAmountOfMemory) {
         Refusal("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) + "/tenure?tls=disabled");
 
     EXPECT_NE(refusal, "");
-    EXPECT_LT(fake.bytes_sent(), uint64_t{100} << 20);  // and what buffers of the network hold
+    EXPECT_LT(fake.bytes_sent(), uint64_t{100} << 20);  // plus what network buffers hold
   }
 }
 

@@ -1,5 +1,5 @@
-// Commits whose replies are lost on the way from a database server: what became of each is found
-// out on a new connection, and nothing is done twice.
+// Commits whose replies are lost on the way from a database server: their outcome is looked up on a
+// new connection, and nothing is done twice.
 #include <array>
 #include <functional>
 #include <map>
@@ -42,11 +42,11 @@ class LostReplyContract : public StoreContract {
   }
   void TearDown() override { store_.reset(); }
 
-  // Applies the commands once; whatever is decided after that changes nothing.
+  // Applies the commands once; later tries change nothing.
   void TransactOnce(const std::vector<Command>& commands, const CommitRules& rules = {}) {
     Transact(commands, rules, 1);
   }
-  // Each time that it is asked to, up to a limit.
+  // Applies them in each try, up to a limit.
   void Transact(const std::vector<Command>& commands, const CommitRules& rules = {},
                 int applied_max = 10) {
     tries_ = 0;
@@ -73,7 +73,7 @@ class LostReplyContract : public StoreContract {
     }
   }
 
-  // Decides them from memory, after `plant` has told the relay what to do.
+  // Whether they are decided from memory, after `plant` has set up the relay.
   [[nodiscard]] bool IsDecidedFromMemory(const std::vector<Command>& commands,
                                          const std::function<void()>& plant) {
     for (int tries = 0; tries < kTries && !HasFailure() && !error_; ++tries) {
@@ -87,7 +87,7 @@ class LostReplyContract : public StoreContract {
     return false;
   }
 
-  // All that they need, as it is now.
+  // The current state of everything that the commands need.
   TransactionState Remember(const std::vector<Command>& commands) {
     TransactionState state;
     EXPECT_TRUE(store_->Transact(LockSetOf(commands), {},
@@ -95,7 +95,7 @@ class LostReplyContract : public StoreContract {
     return state;
   }
 
-  // One commit has happened, in the partitions of these elections, and its offsets were answered.
+  // Expects one commit, in the partitions of these elections, whose offsets were returned.
   void ExpectFound(const std::vector<std::string>& elections) {
     EXPECT_EQ(error_, std::nullopt);
     EXPECT_EQ(tries_, 1);
@@ -113,7 +113,7 @@ class LostReplyContract : public StoreContract {
     EXPECT_EQ(answered, expected);
   }
 
-  // It has happened once, at the second try.
+  // Expects one commit, at the second try.
   void ExpectTriedAgain() {
     EXPECT_EQ(error_, std::nullopt);
     EXPECT_EQ(tries_, 2);
@@ -135,14 +135,14 @@ class LostReplyContract : public StoreContract {
     return all;
   }
 
-  // In several partitions.
+  // These lie in several partitions.
   const std::vector<std::string> kElections = {"e", "f", "g", "h", "i"};
   const SessionId a_ = NewSessionId();
   const std::vector<Command> resign_ = {Resign{{"e"}, a_, {}}};
   std::unique_ptr<SqlRelay> relay_;
   PartitionOffsets before_{};
   std::array<uint64_t, kRetryReasons> retries_before_{};
-  // Of the last transaction:
+  // About the last transaction:
   int tries_ = 0;
   std::vector<ResignOutcome> outcomes_;  // of the last try that was applied
   std::optional<Error> error_;
@@ -163,7 +163,7 @@ TEST_P(LostReplyTest, ACommitThatHappenedIsFoundAndNotRepeated) {
   ExpectFound({"e"});
 }
 
-// As all commits of a replica are.
+// As for every commit of a replica.
 TEST_P(LostReplyTest, ACommitInAKnownHistoryIsFoundAndNotRepeated) {
   const Partitions partitions = store_->ReadPartitions().value();
   relay_->LoseReplyTo("COMMIT");
@@ -235,7 +235,7 @@ TEST_P(LostReplyTest, ACommitThatIsStuckAndThenRolledBackIsTriedAgain) {
   ExpectTriedAgain();
 }
 
-TEST_P(LostReplyTest, WhatCannotBeFoundOutIsAnErrorAndNotDoneTwice) {
+TEST_P(LostReplyTest, AnUnknownOutcomeIsAnErrorAndNotDoneTwice) {
   if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
   Gate gate;
   relay_->BreakAt("COMMIT", [](const Held& held) { held.Deliver(); });
@@ -251,7 +251,7 @@ TEST_P(LostReplyTest, WhatCannotBeFoundOutIsAnErrorAndNotDoneTwice) {
   EXPECT_TRUE(Eventually([&] { return History("e").size() == 2; }));
 }
 
-// Nothing shows which one it was.
+// No event carries its offset.
 TEST_P(LostReplyTest, APurgeIsFoundWithoutAnOffset) {
   ASSERT_TRUE(Run(resign_.front()));
   LockSet locks;
@@ -341,7 +341,7 @@ TEST_P(LostReplyFromMemoryTest, ACommitThatIsStuckIsWaitedForAndFound) {
   ExpectFound({"e"});
 }
 
-// The server gets it after it was looked up.
+// It reaches the server after it was looked up.
 TEST_P(LostReplyFromMemoryTest, AMessageThatComesLateIsRefused) {
   if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
   TransactionState state = Remember(resign_);
@@ -358,7 +358,7 @@ TEST_P(LostReplyFromMemoryTest, AMessageThatComesLateIsRefused) {
 
   EXPECT_THAT(History("e"), SizeIs(1));
   EXPECT_EQ(View("e").election.leader->candidate, "a");
-  // The ticket that it remembers is nobody's any more, however the clocks stand.
+  // The remembered ticket is taken by now, whatever the clocks show.
   EXPECT_EQ(View("e").election.next_ticket.value,
             state.elections.at({"e"}).election.next_ticket.value + 1);
 }

@@ -1,5 +1,5 @@
-// Transactions that are decided from memory, held against every store: they are committed if what
-// is remembered still holds, and otherwise decided from what is locked.
+// Transactions that are decided from memory, checked on every store: they are committed if the
+// remembered state still holds, and are otherwise decided from what is locked.
 #include <limits>
 #include <optional>
 #include <string>
@@ -38,7 +38,7 @@ class MemoryContract : public StoreContract {
     return state;
   }
 
-  // Decides from `state`, by the clock of now. Changes nothing if that is refused.
+  // Decides from `state`, by the current clock. Changes nothing if the store refuses that.
   Memory Try(TransactionState state, const Command& command) {
     state.now = store_->FindDueWork(1).value().now;
     bool decided = false;
@@ -62,7 +62,7 @@ class MemoryContract : public StoreContract {
     return false;
   }
 
-  // The same of several commands in one transaction, from what they need each time.
+  // Like Holds, with several commands in one transaction and their state loaded for each try.
   [[nodiscard]] bool TogetherHold(const std::vector<Command>& commands) {
     const LockSet locks = LockSetOf(commands);
     for (int tries = 0; tries < kTries; ++tries) {
@@ -83,7 +83,7 @@ class MemoryContract : public StoreContract {
     return false;
   }
 
-  // Of the election "e", and of session `a_`, which leads it.
+  // Resigns as session `a_`, which leads the election "e".
   Memory Resigning(const TransactionState& state) { return Try(state, Resign{{"e"}, a_, {}}); }
 
   const SessionId a_ = NewSessionId();
@@ -191,7 +191,7 @@ TEST_P(MemoryContract, SeveralElectionsAreCommittedTogether) {
   }
 }
 
-TEST_P(MemoryContract, WhoComesWhileAnotherLeadsWaitsIfOthersMakeAnEvent) {
+TEST_P(MemoryContract, ACandidateJoinsTheQueueIfAnotherCommandMakesAnEvent) {
   const SessionId c = NewSessionId();
   ASSERT_TRUE(Stand("f", c, "c").elected);
   const std::vector<Command> commands = {
@@ -203,7 +203,7 @@ TEST_P(MemoryContract, WhoComesWhileAnotherLeadsWaitsIfOthersMakeAnEvent) {
   EXPECT_THAT(store_->FilterWaiting({{{"e"}, b_}}).value(), SizeIs(1));
 }
 
-TEST_P(MemoryContract, WhatHasNoEventIsDecidedFromWhatIsLocked) {
+TEST_P(MemoryContract, ACommandWithoutAnEventIsDecidedFromWhatIsLocked) {
   const Command campaign = Campaign{{"e"}, a_, {}, {}, "v", 0, {8}};
 
   EXPECT_EQ(Try(Remember(campaign), campaign), Memory::kUnused);
@@ -228,7 +228,7 @@ TEST_P(MemoryContract, ARefusedDecisionIsMadeAgainFromWhatIsLocked) {
               ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED", "3 ELECTED b 2 "));
 }
 
-TEST_P(MemoryContract, AClockThatWasReckonedWrongIsRefused) {
+TEST_P(MemoryContract, AWrongEstimateOfTheClockIsRefused) {
   Stand("vacant", a_, "a");
   Run(Resign{{"vacant"}, a_, {}});
   const std::vector<Command> commands = {
@@ -303,7 +303,7 @@ TEST_P(MemoryContract, ADecisionIsNotSavedIfOneOfItsPartitionsIsBehind) {
   }
 }
 
-// --- Whatever the decision was based on may have changed ---
+// --- Anything that the decision was based on may have changed ---
 
 // What another replica does.
 struct Step {
@@ -311,7 +311,7 @@ struct Step {
   Command command;
 };
 
-TEST_P(MemoryContract, WhatAnotherReplicaDidIsNoticed) {
+TEST_P(MemoryContract, AChangeByAnotherReplicaIsNoticed) {
   const Asker asker{"op", "why"};
   const SessionId a = a_;
   const auto configure = [&](const auto& set) {
@@ -419,14 +419,14 @@ TEST_P(MemoryContract, AMoveElsewhereIsKept) {
 
 class MemoryConditionTest : public MemoryContract {
  protected:
-  // Of the election "e", which then is as it was.
+  // For the election "e", which is restored after each change.
   void ExpectThatEveryColumnIsCompared(const Command& command);
   void ExpectBusyWhileLocked(const Command& command);
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest, ::testing::Values(Kind::kServer), KindName);
 
-// Each is in the statement, or this column could change unnoticed.
+// Each column is compared, or it could change unnoticed.
 void MemoryConditionTest::ExpectThatEveryColumnIsCompared(const Command& command) {
   const std::vector<std::string> changes = {
       "term = term + 1",
@@ -542,7 +542,7 @@ TEST_P(MemoryConditionTest, AMessageThatIsInterruptedIsLookedUp) {
       [] { return Server().Ask("SELECT COUNT(*) FROM information_schema.innodb_trx") == "0"; }));
 }
 
-// Everything that can be long is.
+// Everything that can be long is long.
 TEST_P(MemoryContract, TheLongestNamesAndValuesFit) {
   const ElectionName name{std::string(kNameBytesMax, 'n')};
   const SessionId session = NewSessionId();

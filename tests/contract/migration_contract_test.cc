@@ -1,4 +1,4 @@
-// A database that an older tenured has left is brought up to date with all that it holds.
+// A database that an older tenured left is migrated, and keeps everything that it holds.
 #include <fmt/format.h>
 
 #include <future>
@@ -41,7 +41,7 @@ class MigrationContract : public AdminFixture {
     }
   }
 
-  // As `tenured` left it that knew no later version.
+  // Makes a database as a `tenured` of this version left it.
   void MakeVersion(int version) {
     Query(
         "CREATE TABLE schema_version (one INTEGER NOT NULL PRIMARY KEY, version INTEGER NOT NULL)");
@@ -75,7 +75,8 @@ class MigrationContract : public AdminFixture {
                     at.since_epoch.count(), PartitionOf({election}), revision));
   }
 
-  // One that "new" leads in term 2, after "old", and for which "first" and "second" wait.
+  // Adds an election that "new" leads in term 2, after "old", and for which "first" and "second"
+  // wait.
   void AddElection() {
     AddSession(leader_, "new");
     AddSession(first_, "first");
@@ -242,7 +243,7 @@ TEST_P(MigrationContract, AnInterruptedMigrationToHomesIsCompleted) {
   ExpectItGoesOn();
 }
 
-// It judges leases by a clock that nobody writes for it any more.
+// It judges leases by a clock that this version does not write.
 TEST_P(MigrationContract, NoReplicaOf01ServesBesideThisVersion) {
   MakeVersion(2);
   AddElection();

@@ -1,4 +1,4 @@
-// The order of changes, held against every store: several replicas commit in one partition at once,
+// The order of changes, checked on every store: several replicas commit in one partition at once,
 // each in an election of its own, so that nothing but the partition keeps them apart.
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ constexpr int kCycles = 15;
 
 class PartitionContract : public StoreContract {
  protected:
-  // Of partition 0, or of another.
+  // The name of an election in partition 0, or in another one.
   static std::string NameOf(int number, bool elsewhere = false) {
     for (int i = 0;; ++i) {
       const std::string name = "e" + std::to_string(number) + "-" + std::to_string(i);
@@ -29,7 +29,7 @@ class PartitionContract : public StoreContract {
     }
   }
 
-  // Decides about what nobody has locked, as the engine does.
+  // Decides only when nothing it needs is locked, as the engine does.
   static Result<Committed> Transact(Store& store, const LockSet& locks, const CommitRules& rules,
                                     const std::function<void(TransactionState&)>& decide) {
     Result<Committed> committed;
@@ -44,7 +44,7 @@ class PartitionContract : public StoreContract {
     return committed;
   }
 
-  // One transaction: its offset in partition 0.
+  // Commits one transaction, and returns its offset in partition 0.
   std::optional<uint64_t> Commit(Store& store, const std::vector<Command>& commands,
                                  bool from_memory) {
     const LockSet locks = LockSetOf(commands);
@@ -68,7 +68,7 @@ class PartitionContract : public StoreContract {
     return std::nullopt;
   }
 
-  // Each offset that has been given is there, and none twice: a transaction has one event in it.
+  // Expects each offset once, without gaps: a transaction has one event in the partition.
   void ExpectNoGaps(Store& store) {
     const uint64_t end = store.ReadPartitions().value().offsets.at(0);
     const auto feed = store.ReadFeed(0, 0, end).value();

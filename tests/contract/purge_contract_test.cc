@@ -1,5 +1,5 @@
-// Purges, held against every store: what is removed, what is kept, and that the numbers of an
-// election go on when its name is used again.
+// Purges, checked on every store: what is removed, what is kept, and that an election's numbers go
+// on when its name is used again.
 #include "core/law/purging.h"
 
 #include <atomic>
@@ -35,7 +35,7 @@ class PurgeContract : public StoreContract {
     return locks;
   }
 
-  // Whatever its age.
+  // Purges elections, whatever their age.
   std::map<std::string, Purged> Purge(Store& store, const std::vector<std::string>& elections,
                                       uint64_t events_max = 1'000) {
     std::map<std::string, Purged> outcomes;
@@ -55,7 +55,7 @@ class PurgeContract : public StoreContract {
     return Purge(*store_, {election}, events_max).at(election);
   }
 
-  // So many terms come and go.
+  // Grants and ends this many terms.
   void Use(const std::string& election, int terms) {
     for (int i = 0; i < terms; ++i) {
       const SessionId session = NewSessionId();
@@ -106,7 +106,7 @@ TEST_P(PurgeContract, NothingIsLeftOfAPurgedElectionButTheRecord) {
   EXPECT_THAT(QueryRows(url_, "SELECT * FROM cool_downs"), IsEmpty());
 }
 
-TEST_P(PurgeContract, ItsTermsAndRevisionsGoOn) {
+TEST_P(PurgeContract, TermsAndRevisionsOfAPurgedElectionGoOn) {
   Use("e", 5);
   ASSERT_EQ(Purge("e"), Purged::kYes);
 
@@ -116,7 +116,7 @@ TEST_P(PurgeContract, ItsTermsAndRevisionsGoOn) {
   EXPECT_THAT(History("e"), ElementsAre("11 ELECTED b 11 "));
 }
 
-TEST_P(PurgeContract, SoDoThoseOfOneThatWasDeleted) {
+TEST_P(PurgeContract, TermsAndRevisionsOfADeletedElectionGoOn) {
   Use("e", 5);
   ASSERT_TRUE(Run(Delete{{"e"}, {5}, {}}));
   ASSERT_EQ(Purge("e"), Purged::kYes);
@@ -145,7 +145,7 @@ TEST_P(PurgeContract, ElectionsThatAreThereKeepTheirNumbers) {
   EXPECT_EQ(Stand("other", NewSessionId(), "a").election.term, Term{2});
 }
 
-TEST_P(PurgeContract, SeveralAreRemovedAtOnce) {
+TEST_P(PurgeContract, SeveralElectionsArePurgedAtOnce) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};
   std::set<int> partitions;
   for (const std::string& name : names) {
@@ -199,7 +199,7 @@ TEST_P(PurgeContract, APurgeAndAGrantShareATransaction) {
   }
 }
 
-TEST_P(PurgeContract, ItIsNotCommittedInAnotherHistory) {
+TEST_P(PurgeContract, APurgeIsNotCommittedInAnotherHistory) {
   Use("e", 1);
   CommitRules rules;
   rules.point = HistoryPoint{7, {}};
@@ -214,9 +214,9 @@ TEST_P(PurgeContract, ItIsNotCommittedInAnotherHistory) {
   EXPECT_TRUE(IsThere("e"));
 }
 
-// --- What the law is shown ---
+// --- What the law sees ---
 
-TEST_P(PurgeContract, ThePastIsThatOfTheEvents) {
+TEST_P(PurgeContract, ThePastIsReadFromTheEvents) {
   Use("e", 2);
   const auto events = store_->ReadEvents({"e"}, {1}, 10).value();
 
@@ -226,7 +226,7 @@ TEST_P(PurgeContract, ThePastIsThatOfTheEvents) {
   EXPECT_EQ(past.changed_at, events.back().at);
 }
 
-TEST_P(PurgeContract, AnOperatorsChangeIsOfThePast) {
+TEST_P(PurgeContract, AnOperatorsChangeCountsAsThePast) {
   Use("e", 1);
   Run(Pause{{"e"}, true, kAsker});
   const auto changes = store_->ReadAdminChanges(ElectionName{"e"}, 1'000, 10).value();
@@ -245,7 +245,7 @@ TEST_P(PurgeContract, AnElectionWithoutEventsHasNoPast) {
   EXPECT_FALSE(IsThere("e"));
 }
 
-TEST_P(PurgeContract, WhatIsUsedOrNotThereStays) {
+TEST_P(PurgeContract, ElectionsThatAreUsedOrUnknownAreNotPurged) {
   Stand("e", NewSessionId(), "a");
 
   EXPECT_EQ(Purge("e"), Purged::kNo);
@@ -269,7 +269,7 @@ TEST_P(PurgeContract, ALongHistoryGoesInSteps) {
   EXPECT_FALSE(IsThere("e"));
 }
 
-TEST_P(PurgeContract, APurgedElectionIsNoLongerOnTheAccountOfItsCreator) {
+TEST_P(PurgeContract, APurgedElectionNoLongerCountsAgainstItsCreatorsQuota) {
   const Principal principal{"team", {.elections = 1}};
   ASSERT_TRUE(Create("e", principal));
   ASSERT_EQ(ReasonOf(Create("f", principal)), Reason::kLimitReached);
@@ -306,10 +306,10 @@ TEST_P(PurgeContract, AMemoryOfAPurgedElectionIsRefused) {
   }
 }
 
-// --- At the same moment ---
+// --- Concurrently ---
 
-// However long it takes to make the row: a purge of the same name may have ended meanwhile.
-TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginOfTheMomentAtWhichItIsThere) {
+// A purge of the same name may be committed while the row is being created.
+TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginAsOfItsInsertion) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
   Gate gate("BEFORE INSERT ON tenure.elections");
   const auto other = Open();

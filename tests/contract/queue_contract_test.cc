@@ -22,7 +22,8 @@ class QueueContract : public StoreContract {
     AddElections();
   }
 
-  // A few processes with many elections, as in time: so a plan would rather read sessions first.
+  // A few processes with many elections, as in a database in use: a query plan would rather read
+  // sessions first.
   static void AddElections() {
     const std::string digits =
         "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5"

@@ -1,5 +1,5 @@
-// The database server that the contract suites run on, for as long as their program lives. Each
-// program that is made of them has a definition: contract/server.cc or clusters/contract_server.cc.
+// The database server that the contract suites run on, for as long as their program lives. Each of
+// their programs defines it: contract/server.cc or clusters/contract_server.cc.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace tenure::testing {
 
 DatabaseServer& Server();
-// What it is, in the names of tests.
+// Its name in the names of tests.
 std::string ServerName();
 
 }  // namespace tenure::testing

@@ -22,7 +22,8 @@ struct Default {
   const char* worst;
 };
 
-// Set for all sessions that begin after that. Those that a server does not have are left out.
+// Global defaults, for all sessions that begin later. Those that the server does not have are
+// skipped.
 constexpr Default kDefaults[] = {
     {"alter_algorithm", "INSTANT"},
     {"autocommit", "0"},
@@ -109,7 +110,7 @@ class SessionContract : public StoreContract {
 
   void SetUp() override {
     StoreContract::SetUp();
-    // Its session keeps the defaults of now.
+    // Its session keeps the present defaults.
     operator_.emplace(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
     operator_->Run({"SET SESSION wait_timeout = 600"});
     operator_->Run({"DROP USER IF EXISTS ordinary", "CREATE USER ordinary",
@@ -146,7 +147,7 @@ class SessionContract : public StoreContract {
 
   std::string Ask(const std::string& sql) { return operator_->Run({sql})[0].at(0).at(0).value(); }
 
-  // What a replica does, on a store of its own. Answers with what is wrong.
+  // Does what a replica does, on a store of its own.
   void ExpectServes(const std::string& election) {
     const auto store = OpenUrl(ordinary_url_);
     const auto schema = store->CheckSchema();

@@ -1,5 +1,5 @@
-// What is promised to those who ask in plain SQL: the views, and the guard of a transaction. Held
-// against the engines of tests/support/database_server.h, and the views against SQLite, too.
+// The promises to applications that use plain SQL: the views, and the guard of a transaction.
+// Checked on the engines of tests/support/database_server.h, and the views on SQLite, too.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ class SqlSurface {
     }));
   }
 
-  // To a new home.
+  // Moves a session to a new home.
   void Move(const SessionId& session, HomeId home) {
     EXPECT_TRUE(store_->BeginHome({.id = home, .good_for = std::chrono::seconds(3)}).value());
     EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
@@ -256,7 +256,7 @@ TEST_P(PlainSqlTest, NoViewHasUndocumentedColumns) {
   EXPECT_EQ(width("terms"), 6);
 }
 
-// The guard, and what Tenure does meanwhile.
+// The guard, and what Tenure may do meanwhile.
 class FenceTest : public ::testing::Test {
  protected:
   // The store URL of a new user that has these rights.
@@ -340,8 +340,8 @@ TEST_F(FenceTest, NamesReachTheGuardInAnyCharacterSet) {
   EXPECT_EQ(application.Guard("x'74c3a97374'", "1"), "");
 }
 
-// A leader that does not know, or does not care, that it is over: with one transaction after the
-// other, it would hold up its successor indefinitely.
+// A leader that does not know, or does not care, that its term has ended could otherwise hold up
+// its successor indefinitely, with one transaction after the other.
 TEST_F(FenceTest, AnEndedSessionIsRefusedBeforeItsElectionIsSettled) {
   SqlApplication in_flight(surface_.url());
   in_flight.Run("START TRANSACTION");
@@ -403,7 +403,7 @@ TEST_F(FenceTest, ACallerOnlyNeedsThePrivilegeToExecute) {
   EXPECT_THROW(application.Run("SELECT name FROM elections"), mysql::MySqlError);
 }
 
-// The term may be over by now, or have begun since: a server that is read-only may show old rows.
+// A read-only server may show old rows: the term may have ended, or begun, since.
 TEST_F(FenceTest, AServerThatIsReadOnlyMayNotBeAsked) {
   SqlApplication application(UserWith("EXECUTE ON PROCEDURE tenure.tenure_fence"));
   SqlApplication root(surface_.url());
@@ -523,7 +523,7 @@ TEST_F(FenceTest, AMigrationOfTheFenceKeepsWhatApplicationsMayDo) {
   EXPECT_EQ(SqlApplication(application).Guard("'e'", "1"), "");
 }
 
-TEST_F(FenceTest, AUserThatCannotMigrateIsToldWhatIsMissing) {
+TEST_F(FenceTest, AUserThatCannotMigrateLearnsWhatIsMissing) {
   Server().FreshDatabase("tenure");
   const auto store =
       OpenUrl(UserWith("CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE, DELETE ON tenure.*"));

@@ -1,5 +1,5 @@
 // A SQLite file that is removed, moved or replaced under a running replica: nothing is read from it
-// or written to it any more, since a replica that is started on the path has another one.
+// or written to it any more, since a replica started on the path has another file.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                  [](const fs::path& folder) {
                    fs::rename(folder / "data/tenure.db", folder / "data/old.db");
                  }},
-        Accident{"MadeAnew", "another one has taken its place",
+        Accident{"Recreated", "another one has taken its place",
                  [](const fs::path& folder) {
                    fs::rename(folder / "data/tenure.db", folder / "data/old.db");
                    std::ofstream(folder / "data/tenure.db") << "";
@@ -176,7 +176,7 @@ TEST_F(SqliteFile, OnlyTheOwnerMayReadTheFiles) {
     const auto store = Open();
     EXPECT_THAT(modes(), is_private);
 
-    // As older versions have made them.
+    // As older versions made them.
     for (const auto& file : fs::directory_iterator(folder_.path() / "data")) {
       fs::permissions(file, fs::perms(0644));
     }

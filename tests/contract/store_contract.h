@@ -19,7 +19,7 @@
 
 namespace tenure::testing {
 
-// To commit from memory: a machine that stands still makes a memory too old.
+// Tries to commit from memory: a machine that stalls makes what is remembered too old.
 inline constexpr int kTries = 20;
 
 enum class Kind {
@@ -37,10 +37,10 @@ inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
   return "";
 }
 
-// Then each statement is a message.
+// Whether several servers take writes. Each statement is then a message of its own.
 inline bool SeveralServersWrite() { return ServerName() == "Galera"; }
 
-// Nothing if it is no error, which a test can compare and then go on.
+// The reason of an error; nothing on success, so that a test can compare it and continue.
 template <typename T>
 std::optional<Reason> ReasonOf(const Result<T>& result) {
   return result ? std::nullopt : std::optional(result.error().reason);
@@ -78,7 +78,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
     ASSERT_TRUE(migrated) << migrated.error().message;
   }
 
-  // Of an empty database.
+  // The URL of an empty database.
   std::string FreshUrl() const {
     switch (GetParam()) {
       case Kind::kSqliteMemory: return "sqlite::memory:";
@@ -123,7 +123,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
     return std::get<CampaignAnswer>(Run(campaign).value());
   }
 
-  // Its elections are not settled.
+  // Ends a session, and does not settle its elections.
   void End(const SessionId& session, Cause cause) {
     EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
       EXPECT_TRUE(EndSession(transaction, session, cause));

@@ -1,4 +1,4 @@
-// What every store promises (storage/store.h), held against every store.
+// What every store promises (storage/store.h), checked on every store.
 #include "tests/contract/store_contract.h"
 
 #include <atomic>
@@ -46,7 +46,7 @@ TEST_P(StoreContract, NewElectionsStartAfterTheOriginAndOldOnesStay) {
   EXPECT_THAT(History("old"), ElementsAre("1 ELECTED a 1 "));
 }
 
-// So a backup of before brings none of the numbers back that were given after it was restored once.
+// So a backup that is restored twice brings back no number given after the first time.
 TEST_P(StoreContract, TheOriginIsRaisedToTheClock) {
   const auto year_2020 = 1'577'836'800'000'000u;
 
@@ -433,7 +433,7 @@ TEST_P(StoreContract, SeatsAreReadInPages) {
   EXPECT_EQ(read({{sessions[2]}, {"a"}, 2}), "");
 }
 
-TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow) {
+TEST_P(StoreContract, AttendanceShowsEndedSessionsThePartitionsAndTheOwnRow) {
   const SessionId settled = NewSessionId();
   const SessionId ended = SessionId::FromHex(std::string(28, 'a') + "2000").value();
   Stand("e", NewSessionId(), "a");
@@ -458,7 +458,7 @@ TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow
   EXPECT_EQ(store_->ReadAttendance({8}).value().own, std::nullopt);
 }
 
-TEST_P(StoreContract, WhoAsksForNothingGetsNothing) {
+TEST_P(StoreContract, AnEmptyRequestGetsAnEmptyAnswer) {
   Stand("e", NewSessionId(), "a");
 
   EXPECT_THAT(store_->ReadElections({}).value(), IsEmpty());
@@ -521,7 +521,7 @@ TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermOrSkipARevision) {
     threads.emplace_back([&, i] {
       const auto store = Open();
       const SessionId session = NewSessionId();
-      // Queues for the election if it is locked, or they would keep each other from it.
+      // Waits for the row lock if the election is busy, or the threads would keep each other out.
       const auto carry_out = [&](const Command& command) -> std::optional<Answer> {
         LockSet locks = LockSetOf({command});
         std::optional<Result<Answer>> answer;
@@ -539,7 +539,7 @@ TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermOrSkipARevision) {
       };
       int led = 0;
       while (led < kCycles && !HasFailure()) {
-        // The lease outlasts every disk: who expires is never elected again.
+        // The lease outlasts any slow disk, since an expired session is never elected again.
         const Campaign stand{
             {"hot"}, session, Campaign::Opening{"c" + std::to_string(i), 1h}, {}, "", 0, {1}};
         carry_out(stand);
@@ -678,7 +678,7 @@ TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
   const Command late = stand("f", "second");
   const auto committed =
       store_->Transact(LockSetOf({late}), {}, [&](TransactionState& transaction) {
-        // Between the second one's look and its save, the first opens the session and ends it.
+        // Between the second call's read and its save, the first opens the session and ends it.
         if (++tries == 1) {
           EXPECT_FALSE(transaction.sessions.contains(session));
           Run(*other, {stand("e", "first")});
@@ -714,7 +714,7 @@ TEST_P(StoreContract, AConnectionClosedByTheServerForIdlenessIsNotUsed) {
   EXPECT_THAT(store_->Activity().retries, Each(0u));
 }
 
-// What is read often reads the rows that it needs, whatever else the database holds.
+// Frequent statements read only the rows that they need, whatever else the database holds.
 class QueryPlanTest : public ::testing::Test {
  protected:
   static constexpr int kRows = 10'000;
@@ -729,22 +729,22 @@ class QueryPlanTest : public ::testing::Test {
     const std::string digits =
         "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5"
         " UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)";
-    connection_->Run({insert + " SELECT " + select +
-                          " FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n FROM " +
-                          digits + " a JOIN " + digits + " b JOIN " + digits + " c JOIN " + digits +
-                          " e) ns",
-                      "ANALYZE TABLE elections, sessions, candidacies, events"});  // as in time
+    connection_->Run(
+        {insert + " SELECT " + select +
+             " FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n FROM " + digits +
+             " a JOIN " + digits + " b JOIN " + digits + " c JOIN " + digits + " e) ns",
+         "ANALYZE TABLE elections, sessions, candidacies, events"});  // as in a database in use
   }
 
-  // How many rows a statement makes the storage engine read.
-  // When it runs for the second time: the first one reads statistics about its tables.
+  // How many rows a statement makes the storage engine read when it runs for the second time: the
+  // first run also reads statistics about its tables.
   uint64_t RowsReadBy(const std::string& sql) {
     connection_->Run({sql});
     const auto results =
         connection_->Run({"FLUSH STATUS", sql, "SHOW SESSION STATUS LIKE 'Handler_read%'"});
     uint64_t rows = 0;
     for (const mysql::Row& row : results[2]) {
-      // Reading what a temporary table holds is not meant.
+      // Reads of a temporary table do not count.
       if (row[0] != "Handler_read_rnd_deleted") rows += std::stoull(row[1].value());
     }
     return rows;
@@ -831,7 +831,7 @@ TEST_F(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
   }
 }
 
-// After many tries, none of which takes long.
+// After many quick tries.
 TEST_P(StoreContract, AConflictThatDoesNotEndIsAnErrorAfterAWhile) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
   const SessionId session = NewSessionId();
@@ -883,7 +883,7 @@ TEST_P(StoreContract, APatientTransactionWaitsForALockedElectionForABoundedTime)
   EXPECT_THAT(store_->Activity().retries, Each(0u));
 }
 
-TEST_P(StoreContract, WhoMeetsInvalidDataLeavesNoLock) {
+TEST_P(StoreContract, AFailureOnInvalidDataLeavesNoLock) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
@@ -907,7 +907,7 @@ class ServerErrorTest : public StoreContract {
     ASSERT_TRUE(Stand("e", session_, "a").elected);
   }
 
-  // Why a transaction whose first try meets the error is done again; nothing if it fails.
+  // Why a transaction whose first try meets the error is retried; nothing if it fails.
   std::optional<RetryReason> RetriedFor(int code, const std::string& text = "planted") {
     mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
     connection.Run(
@@ -948,7 +948,7 @@ TEST_P(ServerErrorTest, AConflictIsTriedAgain) {
 }
 
 // It may have been done.
-TEST_P(ServerErrorTest, WhatLeavesACommitInDoubtIsLookedUp) {
+TEST_P(ServerErrorTest, ACommitInDoubtIsLookedUp) {
   for (const int code : {1040, 1053, 1079, 1152, 1158, 1159, 1160, 1161, 1180, 1792, 1317,
                          1927, 1969, 3024, 4031, 5013, 5014, 5015, 2000, 2006, 2013, 2999,  // away
                          1047, 1290, 1836, 3100, 3168}) {                                   // unfit

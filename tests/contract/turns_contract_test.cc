@@ -1,5 +1,5 @@
-// Who waits for whom in a store whose writers take turns, held against SQLite; reads wait for
-// nobody in any store.
+// The order in which writers of a store run that takes them in turn, checked on SQLite; and that
+// reads wait for nobody in any store.
 #include <unistd.h>
 
 #include <atomic>

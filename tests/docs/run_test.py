@@ -58,7 +58,7 @@ class ParseTest(unittest.TestCase):
         self.assertEqual(run.parse(page), [run.Step(2, "list\n", expected="NAME  TERM\na        1\n"),
                                            run.Step(5, "quiet\n"), run.Step(6, "show\n", expected="it\n")])
 
-    def test_what_is_not_of_its_language_is_refused(self):
+    def test_a_block_that_is_not_of_its_language_is_refused(self):
         self.refuses(block("json", '{"a":1}', '{"a":1'), "2: not json")
         self.refuses(block("yaml", "a: [1"), "2: not yaml")
         self.refuses(block("ini", "a=b"), "2: not ini")
@@ -67,7 +67,7 @@ class ParseTest(unittest.TestCase):
         self.assertEqual(run.parse(block("json", '{"a":1}', '{"a":2}') + block("yaml", "a: 1") +
                                    block("ini", "[a]", "b=%c") + block("xml", "<a/>", "<b/>")), [])
 
-    def test_what_is_unknown_or_has_no_end_is_refused(self):
+    def test_an_unknown_or_endless_part_is_refused(self):
         self.refuses("\n" + block("shell", "a"), "3: unknown language 'shell'")
         self.refuses("\n<!-- doc-test: skip -->\n" + block("sh", "a"), "2: unknown comment 'skip'")
         self.refuses("\n<!-- doctest: not run: no -->\n" + block("sh", "a"), "2: .* misspelt")
@@ -83,7 +83,7 @@ class ParseTest(unittest.TestCase):
 
 class CheckTest(unittest.TestCase):
     def check(self, page):
-        """Whether it went well, and what was said."""
+        """Whether the page passed, and what was printed."""
         said = io.StringIO()
         with tempfile.TemporaryDirectory() as installed, contextlib.redirect_stdout(said):
             (pathlib.Path(installed) / "usr/local").mkdir(parents=True)
@@ -108,7 +108,7 @@ class CheckTest(unittest.TestCase):
         for command in ("false | true", "echo $unknown", "exit 0"):
             self.assertFalse(self.check(block("sh", command))[0], command)
 
-    def test_a_transcript_is_what_is_printed_but_for_numbers_and_spaces(self):
+    def test_a_transcript_is_compared_without_numbers_and_spaces(self):
         self.assertTrue(self.check(block("", "$ echo 'term 17  of orders'", "term 3 of  orders"))[0])
         self.assertTrue(self.check(block("", "$ echo no; false", "no"))[0])
         went_well, said = self.check(block("", "$ echo 'term 17 of orders'", "term 3 of payments"))

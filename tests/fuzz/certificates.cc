@@ -1,5 +1,5 @@
-// A peer's certificate. Of one that is not refused, gRPC can read all that it reads: it ends the
-// process otherwise.
+// A peer's certificate. If it is not refused, gRPC must be able to read what it reads of it:
+// otherwise gRPC ends the process.
 #include <arpa/inet.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

@@ -1,5 +1,5 @@
-// What may come through the gRPC port, sent to a whole server on a SQLite database in memory. It
-// must not break, and goes on to answer proper calls.
+// Bytes that may come through the gRPC port, sent to a whole server on a SQLite database in memory.
+// The server must not break, and must go on answering proper calls.
 //
 // The input is a list of records: a kind, a stream, a length of one byte, and that number
 // of bytes. `WriteRecord` has the kinds: frames that are right except for their payload, frames of

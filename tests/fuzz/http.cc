@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kRequestBytesMax = 8'192;
 
-// What may come: the status, and the body.
+// The answer to expect: the status, and the body.
 struct Page {
   std::string status;
   std::string body;
@@ -35,7 +35,7 @@ const std::regex kVersion("HTTP/[0-9]\\.[0-9]");
 const std::regex kMethod("GET|HEAD|POST|PUT|DELETE|PATCH|CONNECT|OPTIONS|TRACE");
 const std::regex kScheme("^https?://", std::regex::icase);
 
-// To the request's line: a method, a path with or without a query, HTTP/1.x.
+// For the request's line: a method, a path with or without a query, HTTP/1.x.
 Page PageFor(std::string_view line) {
   const std::string method(TakeUntil(line, ' '));
   std::string_view target = TakeUntil(line, ' ');

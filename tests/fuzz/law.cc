@@ -1,6 +1,6 @@
 // The law, under any script of what candidates, operators and time may do. The witness of
 // core/law/law_witness_testing.h keeps books of its own, and compares them with the law's after
-// each step; besides, each answer must be true, and each command must be one that may be repeated.
+// each step; besides, each answer must be true, and each command repeatable.
 //
 // A line of the input is a step: a verb, a candidate (a to f), one of its sessions (0 to 9), and
 // what makes it special. For instance, `ca1+` is: candidate a campaigns with its session 1, with
@@ -38,7 +38,7 @@ class Line {
   }
   [[nodiscard]] std::string session() const { return SessionOf(Digit(2)); }
   [[nodiscard]] std::string last_session() const { return SessionOf((Digit(2) + 9) % 10); }
-  // Whether this is said, behind the session.
+  // Whether this flag follows the session.
   [[nodiscard]] bool Has(char special) const {
     return text_.size() > 3 && text_.substr(3).find(special) != std::string_view::npos;
   }
@@ -103,7 +103,7 @@ Configure ConfigureIn(const Line& line) {
   return configure;
 }
 
-// What a line commands; nothing if it commands nothing.
+// The command of a line; nothing if it has none.
 std::optional<Command> CommandIn(const Line& line, Term term) {
   const Term named = TermIn(line, term);
   const std::optional<Duration> reserve_for =
@@ -126,7 +126,7 @@ std::optional<Command> CommandIn(const Line& line, Term term) {
   }
 }
 
-bool IsOver(const TransactionState& transaction, const SessionId& id) {
+bool HasEnded(const TransactionState& transaction, const SessionId& id) {
   const auto found = transaction.sessions.find(id);
   return found != transaction.sessions.end() && !found->second.Alive();
 }
@@ -136,7 +136,7 @@ bool Leads(const TransactionState& transaction, const SessionId& id) {
   return leader && leader->session == id;
 }
 
-// Whether an answer says what is so.
+// Checks that an answer is true.
 struct Truth {
   const TransactionState& before;
   const TransactionState& after;
@@ -144,8 +144,8 @@ struct Truth {
 
   void operator()(const CampaignAnswer& answer) const {
     const auto& campaign = std::get<Campaign>(command);
-    Require(!IsOver(before, campaign.session), "who is over does not campaign");
-    Require(answer.elected == Leads(after, campaign.session), "who is elected leads");
+    Require(!HasEnded(before, campaign.session), "an ended session does not campaign");
+    Require(answer.elected == Leads(after, campaign.session), "an elected session leads");
     Require(!answer.elected || !(ElectionIn(after).term <= campaign.after_term),
             "... after the term that it names");
     Require(answer.session == after.sessions.at(campaign.session), "the session is as it is");
@@ -153,23 +153,23 @@ struct Truth {
   }
   void operator()(const CampaignForAllAnswer& answer) const {
     const auto& campaign = std::get<CampaignForAll>(command);
-    Require(!IsOver(before, campaign.session), "who is over does not campaign");
+    Require(!HasEnded(before, campaign.session), "an ended session does not campaign");
     Require(answer.leaderships.empty() != answer.blocked.empty(), "all, or none");
-    Require(answer.blocked.empty() == Leads(after, campaign.session), "who is elected leads");
+    Require(answer.blocked.empty() == Leads(after, campaign.session), "an elected session leads");
   }
   void operator()(const ProclaimAnswer& answer) const {
     const auto& proclaim = std::get<Proclaim>(command);
-    Require(!IsOver(before, proclaim.session), "who is over proclaims nothing");
+    Require(!HasEnded(before, proclaim.session), "an ended session proclaims nothing");
     Require(Leads(after, proclaim.session), "leaders proclaim");
     Require(answer.leadership.term == proclaim.term, "in their terms");
     Require(ElectionIn(after).leader->value == proclaim.value, "what is proclaimed is so");
   }
   void operator()(const ResignAnswer& answer) const {
     const auto& resign = std::get<Resign>(command);
-    Require(!Leads(after, resign.session) || resign.term, "who resigns does not lead");
+    Require(!Leads(after, resign.session) || resign.term, "a session that resigns does not lead");
     if (answer.outcome != ResignOutcome::kResigned) return;
-    Require(!Leads(after, resign.session), "who resigned does not lead");
-    // It may have been elected by the same command, which brings the election in line first.
+    Require(!Leads(after, resign.session), "a session that resigned does not lead");
+    // The same command may have elected it, since it first brings the election in line.
     Require(std::ranges::any_of(after.events,
                                 [&](const Event& event) {
                                   return event.type == EventType::kVacated &&
@@ -255,7 +255,7 @@ class Script {
 
   void DoAdopt(const SessionId& id) {
     const bool known = state_.sessions.contains(id);
-    const bool over = IsOver(state_, id);
+    const bool over = HasEnded(state_, id);
     const auto adopted = Adopt(state_, id);
     Require(adopted.has_value() == (known && !over), "a session that lives moves, and no other");
     if (!adopted) return;

@@ -1,5 +1,5 @@
-// What may come from a database, or from somebody in its place, while tenured logs in. The login
-// succeeds or fails; with TLS required, nothing that was not asked for leaves.
+// A login of tenured to a database, or to an impostor in its place. It succeeds or fails, and never
+// sends the password in clear text.
 //
 // The input is what the server sends: its first byte says which mode of TLS the client has.
 #include <netinet/in.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kSecret[] = "the-secret-of-the-database";
 
-// Sends the same bytes to everybody who connects, and keeps what they say.
+// Sends the same bytes to each client, and keeps what it receives.
 class Server {
  public:
   Server() {

@@ -1,5 +1,5 @@
-// The access policy. What is accepted is within its limits, and nobody but those it names may do
-// anything.
+// The access policy. An accepted policy is within its limits, and only the identities that it names
+// may do anything.
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -36,7 +36,7 @@ void Check(const IdentityLimits& limits) {
   Require(limits.quota.elections.has_value(), "elections are limited");
 }
 
-// As the rules say it, word by word.
+// The rules, taken word by word.
 bool Expected(const Identity& identity, Verb verb, std::string_view election) {
   for (const Rule& rule : identity.rules) {
     if (!rule.verbs.contains(verb)) continue;
@@ -75,7 +75,7 @@ void TryPolicy(const std::string& text) {
     Require(names.insert(identity->name).second, "names differ");
     Check(*identity);
   }
-  Require(policy->Find({}) == nullptr, "who shows nothing is nobody");
+  Require(policy->Find({}) == nullptr, "a caller without credentials is nobody");
   Require(policy->Find({.token = "0123456789abcdeF"}) == nullptr, "a token must be known");
   Require(policy->Find({.token = ""}) == nullptr, "an empty token is none");
 }

@@ -1,6 +1,6 @@
-// What callers send: bytes, as protobuf reads them and then our parsers. What is accepted is within
-// the limits that the contract names, and what is refused is an INVALID_ARGUMENT that says why in
-// one line. The first byte of the input chooses the message, the rest is the message.
+// Requests as callers send them: bytes, read by protobuf and then by our parsers. An accepted
+// request is within the limits that the contract names; a refused one is an INVALID_ARGUMENT that
+// says why in one line. The first byte of the input chooses the message, the rest is the message.
 #include <google/protobuf/stubs/logging.h>
 #include <grpcpp/grpcpp.h>
 
@@ -58,7 +58,7 @@ void CheckCampaigner(const Request& campaign, const v1::CampaignRequest& request
   Require(campaign.principal == kCaller.principal, "the caller is who it is");
   Require(!campaign.candidate || IsName(*campaign.candidate), "a candidate has a name");
   Require(campaign.opening.has_value() == request.session_id().empty(),
-          "a session is had, or made");
+          "a session is named, or opened");
   if (!campaign.opening) return;
   Require(IsName(campaign.opening->candidate), "a candidate has a name");
   const auto& ttl = campaign.opening->lease_ttl;
@@ -70,7 +70,7 @@ void CheckCampaigner(const Request& campaign, const v1::CampaignRequest& request
 void Check(const CampaignRequest& parsed, const v1::CampaignRequest& request) {
   Require(IsName(parsed.campaign.election.bytes), "an election has a name");
   Require(!parsed.campaign.supersede || parsed.campaign.opening || parsed.campaign.candidate,
-          "who supersedes says who it is");
+          "a superseding campaign names its candidate");
   Require(!parsed.campaign.after_term ||
               (parsed.campaign.after_term > Term{0} && !parsed.campaign.opening),
           "a session that led has a term");

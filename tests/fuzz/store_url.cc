@@ -1,5 +1,5 @@
-// The URL of a store. What is accepted is whole, and an error never repeats what may be a password:
-// here, the word `hunter2`.
+// The URL of a store. An accepted URL is complete, and an error never repeats what may be a
+// password: here, the word `hunter2`.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (work->parsed()) return RunWorker(worker);
 
-  ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
+  ::testing::InitGoogleTest();  // a failed expectation in tests/support ends the run
   GTEST_FLAG_SET(throw_on_failure, true);
   try {
     const auto outcome = RunGuardedSet(plan);

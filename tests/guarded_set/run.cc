@@ -65,7 +65,7 @@ class GuardedSetRun {
         kBetweenPausesMin.count(), kBetweenPausesMax.count())(random_));
   }
 
-  // Whether enough is acknowledged, or will be by then.
+  // Whether enough inserts are acknowledged within this time.
   bool DoneWithin(std::chrono::milliseconds patience) {
     const auto until = Clock::now() + patience;
     while (true) {
@@ -94,7 +94,7 @@ class GuardedSetRun {
     }
   }
 
-  // Ends the workers, so that none will write any more, and looks.
+  // Ends the workers, so that nothing is written any more, and audits the set.
   GuardedSetOutcome Audit() {
     const uint64_t terms = std::stoull(control_.Run("SELECT MAX(term) FROM terms")[0][0].value());
     for (const auto& worker : workers_) worker->Signal(SIGTERM);
@@ -130,9 +130,9 @@ class GuardedSetRun {
     ForEachLine(beginning, [&](std::string_view) { ++count; });
     return count;
   }
-  // What the workers have to say of why it does not go on.
+  // The workers' reasons for making no progress.
   [[nodiscard]] std::string Complaints() const {
-    std::string complaints = "the workers do not go on";
+    std::string complaints = "the workers make no progress";
     ForEachLine(kFailed, [&](std::string_view why) { complaints.append("\n").append(why); });
     for (const auto& worker : workers_) complaints.append("\n").append(worker->Errors());
     return complaints;

@@ -16,7 +16,7 @@ namespace tenure::testing {
 struct GuardedSetPlan {
   uint64_t inserts = 10'000;  // that have to be acknowledged
   bool fenced = true;
-  uint64_t seed = 1;  // of when it pauses and thinks; what comes of it is up to the machine
+  uint64_t seed = 1;  // of the pauses and delays; their effect depends on the machine
 };
 
 struct GuardedSetOutcome {
@@ -29,13 +29,13 @@ struct GuardedSetOutcome {
 };
 
 // Runs it, on a database server and two replicas of its own, with the program `guarded_set` of this
-// build as the workers. Throws std::runtime_error if it cannot be run to its end.
+// build as the workers. Throws std::runtime_error if it cannot complete the run.
 [[nodiscard]] GuardedSetOutcome RunGuardedSet(const GuardedSetPlan& plan);
 
 // One line for people.
 [[nodiscard]] std::string Describe(const GuardedSetPlan& plan, const GuardedSetOutcome& outcome);
 
-// How many of the acknowledged elements the set, as it stands in its table, does not hold.
+// How many of the acknowledged elements are missing from `members`, the set as its table has it.
 [[nodiscard]] uint64_t CountLost(const std::set<uint64_t>& acknowledged, std::string_view members);
 
 }  // namespace tenure::testing

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using google::protobuf::util::TimeUtil;
 using Time = Lease::Time;
 
-constexpr auto kWait = 1s;          // of one Campaign call, which notices then that it is to stop
+constexpr auto kWait = 1s;          // of one Campaign call; the loop then sees whether to stop
 constexpr auto kCallPatience = 5s;  // beyond its wait
 constexpr int kRenewalsPerLease = 3;
 
@@ -105,7 +105,7 @@ void Seat::Hold(Term term) {
       connection_, [mailbox](const v1::KeepAliveResponse& response) { mailbox->Put(response); },
       [mailbox](const grpc::Status&) { mailbox->Put(StreamClosed{}); });
   std::vector<Time> sent_at;  // by sequence
-  // Whether the seat is held still, after what the server says.
+  // Whether the seat is still held after this message.
   const auto take_in = [&](const v1::KeepAliveResponse& response) {
     if (response.has_session_ended()) return false;
     if (response.has_notice()) {

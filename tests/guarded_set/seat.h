@@ -25,14 +25,14 @@ class Seat {
 
   // The term in which this process leads, as far as it can know at this moment.
   [[nodiscard]] std::optional<Term> BelievedTerm() const;
-  // Somebody who knows says that the term is over.
+  // Reports that the term has ended.
   void Over(Term term);
 
  private:
   void Run();
   // One Campaign call. The term, if it was elected.
   std::optional<Term> Stand();
-  // Renews until the term is over, or the stream is.
+  // Renews until the term or the stream ends.
   void Hold(Term term);
   void Believe(Term term, Lease::Time renewal_sent_at, Duration lease_ttl);
   void Leave();
@@ -46,7 +46,7 @@ class Seat {
   mutable std::mutex mutex_;
   Term term_;    // guarded by mutex_; the latest that a renewal has confirmed
   Lease lease_;  // guarded by mutex_; of that term
-  Term over_;    // guarded by mutex_; the latest that is known to be over
+  Term over_;    // guarded by mutex_; the latest that is known to have ended
 
   std::atomic<bool> stopping_ = false;
   std::thread thread_;

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kLease = 2s;
 constexpr auto kLookAgain = 5ms;       // while somebody else leads
-constexpr auto kPreparationMax = 6ms;  // after the look at the lease, before the transaction
+constexpr auto kPreparationMax = 6ms;  // after the check of the lease, before the transaction
 constexpr auto kThoughtMax = 6ms;      // between what is read and what is written
 constexpr auto kGapMax = 6ms;          // between two transactions
 
@@ -30,7 +30,7 @@ class Worker {
     Connect();
   }
 
-  // A naive leader: it looks at its lease, and then trusts it for the length of a transaction.
+  // A naive leader: it checks its lease, and then trusts it for the length of a transaction.
   void Work(Seat& seat) {
     const auto term = seat.BelievedTerm();
     if (!term) return std::this_thread::sleep_for(kLookAgain);

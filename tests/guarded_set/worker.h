@@ -24,7 +24,7 @@ struct WorkerOptions {
   uint64_t seed = 1;
 };
 
-// What a worker says on standard output, a line each, as soon as it is so.
+// The lines that a worker writes to standard output, as things happen.
 inline constexpr char kAcknowledged[] = "acknowledged ";  // and the element, whose COMMIT succeeded
 inline constexpr char kRefused[] = "refused ";            // by the fence
 inline constexpr char kFailed[] = "failed ";              // for another reason, that follows

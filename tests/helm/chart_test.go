@@ -116,7 +116,7 @@ func TestNoPodGetsVariablesOfServices(t *testing.T) {
 	}
 }
 
-func TestWhatPodsReferToIsInTheChartOrSaidToExist(t *testing.T) {
+func TestReferencesOfPodsAreInTheChartOrAssumedToExist(t *testing.T) {
 	for _, name := range valueSets(t) {
 		in := renderSet(t, name)
 		known := []string{"default"} // the ServiceAccount of every namespace
@@ -170,7 +170,7 @@ func TestEveryMountHasItsVolumeAndEveryVolumeItsMount(t *testing.T) {
 	}
 }
 
-// What a process is to read again has to change under its feet, which a subPath does not.
+// A file that a process reads again must change in place, and under a subPath it does not.
 func TestNoFileIsMountedByASubPath(t *testing.T) {
 	for _, pod := range podsOf(renderSet(t, "everything")) {
 		for _, mount := range pod.spec.Containers[0].VolumeMounts {

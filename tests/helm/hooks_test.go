@@ -31,7 +31,7 @@ func TestReplicasBringTheSchemaUpToDateIfNoJobDoes(t *testing.T) {
 }
 
 // The release's own objects are not there when the hook runs.
-func TestWhatTheMigrationNeedsIsThereBeforeIt(t *testing.T) {
+func TestTheNeedsOfTheMigrationAreThereBeforeIt(t *testing.T) {
 	in := render(t)
 	job := only[*batch.Job](t, in)
 

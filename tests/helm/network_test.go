@@ -129,7 +129,7 @@ func TestPeersCanBeNarrowed(t *testing.T) {
 		"[namespaces:team=monitoring] [TCP/7071]"})
 }
 
-// An empty list of peers in a rule would be everybody.
+// In a rule, an empty list of peers would allow everybody.
 func TestNoPeersAreNobody(t *testing.T) {
 	in := render(t, `networkPolicy={"clients":[],"prometheus":[],"database":[]}`)
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// A pod that the chart makes, or lets be made, and by which object.
+// A pod that the chart makes, itself or through another object, and the kind of that object.
 type pod struct {
 	by       string
 	metadata metav1.ObjectMeta
@@ -60,7 +60,7 @@ func variables(container core.Container) map[string]string {
 	return found
 }
 
-// By which objects the pods are made that this selector finds.
+// The objects that make the pods that this selector finds.
 func selects(t *testing.T, in objects, selector *metav1.LabelSelector) []string {
 	t.Helper()
 	parsed, err := metav1.LabelSelectorAsSelector(selector)

@@ -168,7 +168,7 @@ func TestEveryFlagHasTheDefaultOfTenured(t *testing.T) {
 	}
 }
 
-// What a pod needs otherwise than a program on somebody's machine.
+// Values that differ between a pod and a program on somebody's machine.
 var ownOfTheChart = []string{"TENURE_LISTEN", "TENURE_HTTP_LISTEN", "TENURE_STORE",
 	"TENURE_ADVERTISE", "TENURE_STORE_PASSWORD_FILE", "TENURE_NO_MIGRATE", "TENURE_LOG_FORMAT"}
 

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSendPatience = 1s;
 constexpr char kLeaderPath[] = "/tenure.v1.ElectionService/Leader";
 
-// Runs `attack` on this number of threads at once, until the time is over. Sums their answers.
+// Runs `attack` on this number of threads for this time. Returns the sum of their results.
 size_t AllAtOnce(int threads, std::chrono::milliseconds duration,
                  const std::function<size_t(const std::function<bool()>& go_on)>& attack) {
   const auto end = Clock::now() + duration;
@@ -169,7 +169,7 @@ uint32_t Number(std::string_view bytes) {
   return number;
 }
 
-// What the other side allows to send, by the frames that it sent.
+// What the other side allows to send, by its frames so far.
 class Windows {
  public:
   explicit Windows(const Descriptor& connection) : connection_(connection) {}
@@ -193,7 +193,7 @@ class Windows {
   }
   // Whether the other side has said how large they are.
   [[nodiscard]] bool known() const { return known_; }
-  // How much of this stream; that is then used up.
+  // How much may be sent on this stream, at most `most`; it is then used up.
   size_t Take(uint32_t stream, size_t most) {
     if (ended_.contains(stream)) return 0;
     int64_t& used = used_[stream];
@@ -227,7 +227,7 @@ class Windows {
   std::set<uint32_t> ended_;
 };
 
-// On one connection, until it is closed.
+// Sends on one connection, until it is closed.
 size_t SendWithoutEnd(const Descriptor& connection, int messages, uint32_t size,
                       const std::function<bool()>& go_on) {
   if (!Send(connection, http2::Greeting())) return 0;

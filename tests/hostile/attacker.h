@@ -1,5 +1,5 @@
-// What somebody does who means harm, on bare sockets: each in a bounded time, with a bounded number
-// of connections.
+// What an attacker does, on bare sockets: each attack in a bounded time, with a bounded number of
+// connections.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@ namespace tenure::testing {
 using namespace std::chrono_literals;
 using network::Descriptor;
 
-// Where attackers come from, unlike those who do nothing wrong.
+// The attackers' address. Healthy clients have another one.
 inline constexpr char kAttackersAddress[] = "127.0.0.2";
 
 // A connection to "host:port", blocking; invalid if it is refused.
 [[nodiscard]] Descriptor ConnectTo(const std::string& endpoint,
                                    const std::string& from = kAttackersAddress);
-// As many as are accepted.
+// As many of `count` as are accepted.
 [[nodiscard]] std::vector<Descriptor> ConnectMany(const std::string& endpoint, int count);
 
 // Sends all of it. False if the other side has gone, or takes nothing for some time.
 bool Send(const Descriptor& connection, const std::string& bytes);
-// What comes, until it contains this, or the end, or for kPatience.
+// Receives until the bytes contain `text`, the connection ends, or kPatience has passed.
 [[nodiscard]] std::string ReceiveUntil(const Descriptor& connection, const std::string& text);
 
 // HTTP/2 as a client writes it (RFC 9113).
@@ -52,16 +52,16 @@ inline constexpr char kEndHeaders = 4;
 
 }  // namespace http2
 
-// Opens calls and resets each at once, on this number of connections (CVE-2023-44487). Answers with
-// the number of calls. A connection that is cut off is opened again.
+// Opens calls and resets each at once, on this number of connections (CVE-2023-44487). Returns the
+// number of calls. A connection that is cut off is opened again.
 size_t ResetRapidly(const std::string& endpoint, int connections,
                     std::chrono::milliseconds duration);
-// Sends messages that claim to have this size, and all of them that the other side's windows allow,
-// but never the end of one. `messages` is for each connection. Answers with the number of bytes.
+// Sends messages that claim to have this size, as far as the other side's windows allow, but never
+// the end of one. `messages` is for each connection. Returns the number of bytes.
 size_t SendWithoutEnd(const std::string& endpoint, int connections, int messages, uint32_t size,
                       std::chrono::milliseconds duration);
-// The same bytes again and again, after those that come first: on this number of connections.
-// Answers with how many bytes were taken.
+// Sends `first`, and then `again` over and over, on this number of connections. Returns the number
+// of bytes that were taken.
 size_t Flood(const std::string& endpoint, int connections, const std::string& first,
              const std::string& again, std::chrono::milliseconds duration);
 

@@ -17,7 +17,7 @@ constexpr char kPath[] = "/tenure.v1.ElectionService/Leader";
 
 using Endpoint = std::string (Tenured::*)() const;
 
-// Connections that are held, after each has said this.
+// Connections that each send this, and are then held.
 Attack Hold(std::string name, Endpoint endpoint, int count, std::string say) {
   return {std::move(name), [=](Tenured& server, std::chrono::milliseconds duration) {
             const auto connections = ConnectMany((server.*endpoint)(), count);
@@ -26,7 +26,7 @@ Attack Hold(std::string name, Endpoint endpoint, int count, std::string say) {
           }};
 }
 
-// Two connections on which it never ends.
+// Two connections that send `again` without end.
 Attack Endless(std::string name, Endpoint endpoint, std::string first, std::string again) {
   return {std::move(name), [=](Tenured& server, std::chrono::milliseconds duration) {
             Flood((server.*endpoint)(), 2, first, again, duration);
@@ -100,7 +100,7 @@ void RenewAndNeverRead(Tenured& server, std::chrono::milliseconds duration) {
   (void)stream->Finish();
 }
 
-// Leads 320 elections with the largest values: all that it holds, if it comes again.
+// Leads 320 elections with the largest values. If called again, it finds the same session.
 std::string LeadMany(v1::ElectionService::Stub& stub) {
   std::string session;
   for (int set = 0; set < 10; ++set) {
@@ -164,7 +164,7 @@ void SendGarbage(Tenured& server, std::chrono::milliseconds duration) {
   }
 }
 
-// Makes all calls at once, and waits for their ends. What failed has an empty answer.
+// Makes all calls at once, and waits for their ends. A failed call has an empty response.
 template <typename Response, typename Request, typename Start>
 std::vector<Response> CallAll(const std::vector<Request>& requests, Start start) {
   std::vector<Response> responses(requests.size());
@@ -224,7 +224,7 @@ std::vector<Attack> AttacksOnHttp2() {
        [](Tenured& server, std::chrono::milliseconds duration) {
          ResetRapidly(server.endpoint(), 2, duration);
        }},
-      // A string's length, of which each byte says that more follow.
+      // The length of a string, each of whose bytes says that more follow.
       Endless("numbers without an end", &Tenured::endpoint,
               hello + Frame(Type::kHeaders, 0, 1, std::string("\0\x7f", 2)),
               Frame(Type::kContinuation, 0, 1, std::string(16'000, '\x80'))),

@@ -10,7 +10,7 @@
 
 namespace tenure::testing {
 
-// What a caller would have the log say.
+// A line that a caller tries to forge in the log.
 inline constexpr char kForgedLine[] = "2026-01-01 info leader changed election=forged";
 
 struct Attack {
@@ -19,8 +19,8 @@ struct Attack {
   std::function<void(Tenured& server, std::chrono::milliseconds duration)> make;
 };
 
-// Those that a replica survives with the gRPC that it is built with: Debian's does not survive what
-// breaks HTTP/2.
+// The attacks that a replica survives with the gRPC of this build: Debian's does not survive those
+// on HTTP/2.
 [[nodiscard]] std::vector<Attack> SurvivedAttacks();
 [[nodiscard]] std::vector<Attack> AttacksOnConnections();
 [[nodiscard]] std::vector<Attack> AttacksOnHttp2();

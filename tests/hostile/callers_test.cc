@@ -1,4 +1,4 @@
-// Who may call, and asks for more than anybody needs.
+// Callers that have permission, and ask for more than anybody needs.
 #include <fmt/format.h>
 
 #include <latch>

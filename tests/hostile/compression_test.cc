@@ -113,7 +113,7 @@ TEST_F(CompressionTest, ACompressionIsRefusedEvenIfTheMessageIsNotCompressed) {
   EXPECT_THAT(Call(kHealth, Encoding("deflate"), Message(false, "")), HasSubstr(kUnimplemented));
 }
 
-TEST_F(CompressionTest, WhatNoCompressionExplainsIsNotInflated) {
+TEST_F(CompressionTest, AMessageWithoutAValidCompressionIsNotInflated) {
   const size_t before = PeakMemory(Server());
 
   // No algorithm; one that nobody knows; one of gRPC's past; and one of HTTP's.

@@ -1,4 +1,4 @@
-// Who connects too often, or says too little.
+// Clients that connect too often, or send too little.
 #include "tests/hostile/hostile_fixture.h"
 
 namespace tenure::testing {
@@ -16,7 +16,7 @@ INSTANTIATE_TEST_SUITE_P(All, HostileConnectionsTest, ::testing::ValuesIn(Attack
 
 class ConnectionLimitTest : public HostileTest {};
 
-TEST_F(ConnectionLimitTest, WhatIsRefusedIsCountedAndLogged) {
+TEST_F(ConnectionLimitTest, RefusedConnectionsAreCountedAndLogged) {
   const auto connections = ConnectMany(Server().endpoint(), 1'100);
 
   EXPECT_TRUE(Eventually([&] {

@@ -1,4 +1,4 @@
-// Those who connect with TLS, and have no certificate.
+// Clients that connect with TLS, but have no certificate.
 #include <openssl/ssl.h>
 #include <sys/resource.h>
 

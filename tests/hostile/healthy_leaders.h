@@ -22,7 +22,7 @@ class HealthyLeaders {
       std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials());
   ~HealthyLeaders();
 
-  // Waits until they have renewed this often from now on.
+  // Waits for this many further renewals.
   void AwaitRenewals(size_t more);
   // The longest time that a renewal took.
   [[nodiscard]] std::chrono::milliseconds WorstRenewal();

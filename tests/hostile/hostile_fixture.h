@@ -21,12 +21,12 @@ namespace tenure::testing {
 
 inline constexpr size_t kMemoryMax = 512 << 20;
 
-// Few descriptors; and memory, so that the machine survives what the replica does not.
+// Limits descriptors, and also memory, so that the machine survives what the replica does not.
 inline Host WithLimits(int descriptors = 1'024) {
   return {.enter = {"prlimit", "--data=2147483648", "--nofile=" + std::to_string(descriptors)}};
 }
 
-// Until a new client learns who leads in the election.
+// How long it takes a new client to learn the leader of an election.
 inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string& election,
                                              const std::shared_ptr<grpc::ChannelCredentials>&
                                                  credentials = grpc::InsecureChannelCredentials()) {
@@ -42,7 +42,7 @@ inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string&
   return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
 }
 
-// The most that it ever had, in bytes.
+// The peak of its memory, in bytes.
 inline size_t PeakMemory(Tenured& server) {
   std::ifstream status("/proc/" + std::to_string(server.process().pid()) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -68,7 +68,7 @@ class HostileTest : public ::testing::Test {
   Tenured& Server() { return *server_; }
   HealthyLeaders& Leader() { return *leader_; }
 
-  // The next client is served, and the seat was kept.
+  // Expects that the next client is served, and that the seat was kept.
   void ExpectUnharmed() {
     ASSERT_TRUE(Server().process().Running()) << Server().process().Errors();
     const auto served_after = TimeToServe(Server(), "seat", credentials_);

@@ -1,4 +1,4 @@
-// Who breaks HTTP/2, or uses it up.
+// Clients that break HTTP/2, or exhaust it.
 #include "tests/hostile/hostile_fixture.h"
 
 namespace tenure::testing {

@@ -1,4 +1,4 @@
-// Who writes into the log what was never so, or more than it can take.
+// Callers that try to forge lines of the log, or to flood it.
 #include <sstream>
 
 #include "tests/hostile/hostile_fixture.h"

@@ -40,7 +40,7 @@ std::vector<std::string> RunCommand(const std::string& name,
       "--security-opt=no-new-privileges", "--network=host",
       // Without systemd, nothing would start the health check.
       "--health-interval=disable",
-      // What a machine may withhold from who runs containers on it.
+      // A machine may not allow cgroups or higher limits for containers.
       "--cgroups=disabled", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"};
   run.insert(run.end(), options.begin(), options.end());
   run.push_back(ImageName());

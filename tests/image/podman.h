@@ -34,7 +34,7 @@ class Container {
   // A file of /proc about the program itself.
   [[nodiscard]] std::string Proc(const std::string& file) const;
   void SignalProgram(int number) const;  // not by way of podman
-  // What the image's own health check says now: its exit code.
+  // Runs the image's own health check, and returns its exit code.
   [[nodiscard]] int CheckHealth() const;
 
  private:
@@ -44,7 +44,7 @@ class Container {
   Process process_;
 };
 
-// The same, to its end.
+// Runs a container to its end.
 Finished RunContainer(const std::vector<std::string>& options,
                       const std::vector<std::string>& arguments);
 

@@ -39,7 +39,7 @@ std::set<std::string> AlertNames() {
   return names;
 }
 
-// Of the files that are about one alert, their names without what ends them.
+// The names, without extension, of the files in a folder that are each about one alert.
 std::set<std::string> StemsIn(const std::filesystem::path& folder) {
   std::set<std::string> stems;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {

@@ -1,5 +1,5 @@
-// An election that goes on: three candidates, each `tenure campaign` in a process of its own. One
-// that is gone is followed by a new one.
+// An election that goes on: three candidates, each `tenure campaign` in a process of its own. A
+// candidate that has gone is replaced by a new one.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class Contest {
 
   // kill -9. Returns when a successor leads, and two wait.
   void CrashTheLeader();
-  // An operator wants the next one to lead. Returns as above.
+  // An operator appoints the next candidate. Returns as above.
   void HandOver();
   [[nodiscard]] uint64_t term();
 

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of a server that is scraped every second, watched for some minutes.
+// For a server that is scraped every second, and watched for some minutes.
 constexpr const char* kRateInterval = "15s";
 constexpr const char* kRange = "5m";
 

@@ -78,7 +78,7 @@ std::set<std::string> LabelsIn(const std::string& legend) {
 
 // --- What is answered ---
 
-// Some value is a number.
+// Whether any value is a number.
 bool HasData(const Json& series) {
   for (const Json& one : series) {
     const Json values = one.contains("values") ? one["values"] : Json::array({one["value"]});

@@ -1,5 +1,5 @@
-// Trouble that is made for real raises the alert that is meant for it. Alerts that wait for a while
-// before they fire have to be pending; that they fire then, promtool tests (tests/alerts).
+// Real trouble raises its alert. Alerts that fire only after a while must be pending; promtool
+// checks that they fire then (tests/alerts).
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -19,7 +19,7 @@ class WatchedService {
   [[nodiscard]] const Prometheus& prometheus() const { return prometheus_; }
   // Any of them: all give the same answers.
   [[nodiscard]] Tenured& replica() { return replicas_[0]; }
-  // Where all of them keep everything.
+  // The store that all of them share.
   [[nodiscard]] const std::string& store() const { return url_; }
   // All of them, for `--endpoint`.
   [[nodiscard]] std::string endpoints() const;

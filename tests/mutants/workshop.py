@@ -1,5 +1,5 @@
 """A copy of the sources, and a build directory for it, in which mistakes are planted: nothing is left behind in the sources themselves if
-that is broken off. One at a time."""
+a run is aborted. One run at a time."""
 
 import fcntl
 import pathlib
@@ -12,7 +12,7 @@ BUILD = WORK / "build"
 
 
 def enter(grpc):
-    """Waits until nobody else is here, and tidies up. Answers with what keeps others out while it lives."""
+    """Waits until no other run is here, and tidies up. Returns an object that keeps others out while it lives."""
     WORK.mkdir(parents=True, exist_ok=True)
     door = (WORK / "door").open("w")
     fcntl.flock(door, fcntl.LOCK_EX)

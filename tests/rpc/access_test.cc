@@ -78,7 +78,7 @@ class AccessTest : public ::testing::Test {
     std::filesystem::rename(File("policy.new"), File("policy.yaml"));
   }
 
-  // Who shows a certificate of this name.
+  // Credentials with a certificate of this name.
   [[nodiscard]] Credentials With(const std::string& name, const std::string& san,
                                  std::chrono::seconds valid_for = std::chrono::hours(1)) const {
     return Showing(authority_.Issue(name, san, valid_for));
@@ -93,7 +93,7 @@ class AccessTest : public ::testing::Test {
     return TlsCredentials({.ca = Tls("ca.crt"), .token = File("token")});
   }
 
-  // On a connection of its own.
+  // A channel on a connection of its own.
   [[nodiscard]] std::shared_ptr<grpc::Channel> Channel(const Credentials& credentials) const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -136,7 +136,7 @@ class AccessTest : public ::testing::Test {
     return server_->Get("/metrics").second.find("\n" + metric + "\n") != std::string::npos;
   }
 
-  // By the method's name.
+  // The outcome of each call, by its method's name.
   [[nodiscard]] std::map<std::string, std::string> OutcomesOfAllCalls(
       const Credentials& credentials) const {
     const auto channel = Channel(credentials);
@@ -276,7 +276,7 @@ TEST_F(AccessTest, AnExpiredOrForeignCertificateIsRefused) {
 
 TEST_F(AccessTest, ATokenIsEnough) { EXPECT_EQ(TryLeader(Reports()), "OK"); }
 
-// The library's connections also watch how the replica is.
+// The library's connections also watch the replica's health.
 TEST_F(AccessTest, ATokenThatIsMissingForAMomentDoesNotKeepAConnectionAway) {
   const auto credentials = Reports();
   std::ofstream(File("token")) << "";
@@ -348,7 +348,7 @@ TEST_F(AccessTest, ADeniedCertificateEndsAtOnceAndNoOther) {
       stream = stub->Observe(&context, request);
       EXPECT_TRUE(stream->Read(&response));
     }
-    // Until it ends.
+    // Reads until it ends.
     std::string End() {
       while (stream->Read(&response)) continue;
       return stream->Finish().error_code() == grpc::StatusCode::CANCELLED ? "CANCELLED" : "another";
@@ -442,7 +442,7 @@ TEST_F(AccessTest, AnUnreadablePolicyChangesNothing) {
       Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
 }
 
-TEST_F(AccessTest, APolicyThatIsSpoiledAgainIsComplainedAboutAgain) {
+TEST_F(AccessTest, APolicyThatBreaksAgainIsLoggedAgain) {
   const auto complaints = [&] {
     int count = 0;
     const std::string log = server_->process().Errors();
@@ -460,7 +460,7 @@ TEST_F(AccessTest, APolicyThatIsSpoiledAgainIsComplainedAboutAgain) {
   EXPECT_TRUE(Eventually([&] { return complaints() == 2; }));
 }
 
-// Cut anywhere, a policy may be one still, that allows less, or more.
+// A policy that is cut off may still be one, and allow less, or more.
 TEST_F(AccessTest, APolicyThatIsCutShortChangesNothing) {
   const std::string whole = std::string(kPolicy) + "...\n";
   PublishPolicy(whole);
@@ -477,13 +477,13 @@ TEST_F(AccessTest, APolicyThatIsCutShortChangesNothing) {
       Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
 }
 
-TEST_F(AccessTest, AChangedTokenIsKnownAndTheOldOneIsNot) {
+TEST_F(AccessTest, AChangedTokenIsAcceptedAndTheOldOneIsNot) {
   ASSERT_EQ(TryLeader(Reports()), "OK");
 
   std::ofstream(File("tokens")) << "the-next-token-of-the-reports\n";
 
   EXPECT_TRUE(Eventually([&] { return TryLeader(Reports()) == "PERMISSION_DENIED"; }));
-  const Credentials reports = Reports();  // whose file is read again with each call
+  const Credentials reports = Reports();  // its file is read again with each call
   std::ofstream(File("token")) << "the-next-token-of-the-reports\n";
   EXPECT_TRUE(Eventually([&] { return TryLeader(reports) == "OK"; }));
 }
@@ -622,7 +622,7 @@ class ExposureTest : public ::testing::Test {
   [[nodiscard]] std::string File(const std::string& name) const {
     return (folder_.path() / name).string();
   }
-  // What a replica says that listens there.
+  // The log of a replica that listens there.
   std::string LogOf(const std::string& host, const std::vector<std::string>& flags) const {
     std::vector<std::string> command = {Program("tenured"),
                                         "--store",
@@ -648,7 +648,7 @@ class ExposureTest : public ::testing::Test {
                                             File("tls.key"), "--policy",      File("policy.yaml")};
 };
 
-TEST_F(ExposureTest, WhatEveryClientMayDoIsWarnedOf) {
+TEST_F(ExposureTest, AnOpenServerLogsAWarning) {
   const std::string may = "every client that can reach --listen may do everything";
 
   for (const std::string host : {"0.0.0.0", "", "[::]"}) {
@@ -682,7 +682,7 @@ TEST_F(AccessTest, TheToolPresentsItsCertificate) {
   EXPECT_EQ(ran.output, "leads\n") << ran.errors;
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.errors, HasSubstr("lacks the verb 'observe' for election 'billing'"));
-  // Which begins with a look that either verb allows.
+  // Depose first reads the election, which either verb allows.
   EXPECT_THAT(deposed.errors,
               HasSubstr("lacks the verbs 'inspect' and 'administer' for election 'orders/eu'"));
 }

@@ -1,4 +1,4 @@
-// Bad input of operators' calls, and of what Campaign has besides names and leases: one precise
+// Bad input to operators' calls, and to Campaign in fields besides names and leases: one precise
 // code and reason, and nothing changed.
 #include "tests/rpc/bad_input_fixture.h"
 #include "tests/support/administration.h"
@@ -23,7 +23,7 @@ std::vector<google::protobuf::Duration> BadDurations() {
 
 class AdminBadInputTest : public BadInputTest {
  protected:
-  // What operators see is the same, too.
+  // Operators see no change either.
   std::string Everything() override {
     std::string text = BadInputTest::Everything() + "\n";
     for (auto election : ListElections(A())) {
@@ -181,7 +181,7 @@ TEST_P(AdminBadInputTest, AReservationOfZeroTimeIsRefused) {
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING"));
 }
 
-TEST_P(AdminBadInputTest, PurgesOfWhatWasUsedLatelyAreRefused) {
+TEST_P(AdminBadInputTest, PurgesOfRecentlyUsedElectionsAreRefused) {
   auto durations = BadDurations();
   std::erase(durations, Time(24h + 1ms));
   durations.push_back(Time(24h - 1ms));

@@ -1,4 +1,4 @@
-// Operators' calls against running servers, of which no log may show a session's secret.
+// Operators' calls against running servers, whose logs may show no session's secret.
 #pragma once
 
 #include "tests/rpc/service_fixture.h"
@@ -36,7 +36,7 @@ class AdminTest : public ServiceTest {
   std::vector<std::string> secrets_;
 };
 
-// Only the same on both replicas.
+// Expected to be the same on both replicas.
 inline std::vector<std::string> EventsOf(Tenured& server, const std::string& election) {
   Observer observer(server, Election(election, 1));
   observer.WaitUntilOpen();

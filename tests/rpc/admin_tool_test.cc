@@ -33,14 +33,14 @@ class AdminToolTest : public ServiceTest {
  protected:
   Finished Run(std::vector<std::string> arguments) { return RunTool(A(), std::move(arguments)); }
 
-  // What a command that has to succeed prints for people.
+  // The lines that a command prints for people. It must succeed.
   std::vector<std::string> Lines(std::vector<std::string> arguments) {
     const auto finished = Run(std::move(arguments));
     EXPECT_EQ(finished.exit_code, 0) << finished.errors;
     return LinesOf(finished.output);
   }
 
-  // The same for programs: an object on each line.
+  // The same for programs: one object on each line.
   std::vector<Json> Objects(std::vector<std::string> arguments) {
     arguments.push_back("--json");
     std::vector<Json> objects;
@@ -55,7 +55,7 @@ class AdminToolTest : public ServiceTest {
     return objects.empty() ? Json() : objects.front();
   }
 
-  // A command that has to be refused, and why.
+  // Expects that a command is refused.
   void ExpectRefused(std::vector<std::string> arguments, int exit_code, const std::string& reason) {
     const auto finished = Run(std::move(arguments));
     EXPECT_EQ(finished.exit_code, exit_code) << finished.output;
@@ -464,7 +464,7 @@ TEST_P(AdminToolTest, DeleteRemovesAllButTheTerm) {
 
 // --- purge ---
 
-TEST_P(AdminToolTest, PurgeRemovesWhatNobodyHasUsedForSoLong) {
+TEST_P(AdminToolTest, PurgeRemovesElectionsUnusedForTheGivenTime) {
   for (const std::string name : {"jobs/1", "jobs/2", "orders"}) {
     Resign(A(), Open(name, "alice"), name);
   }
@@ -490,7 +490,7 @@ TEST_P(AdminToolTest, PurgeRemovesWhatNobodyHasUsedForSoLong) {
   EXPECT_EQ(Object({"list"}).at("election"), "jobs/2");
 }
 
-TEST_P(AdminToolTest, PurgeHasToBeToldForHowLong) {
+TEST_P(AdminToolTest, PurgeNeedsAnAge) {
   EXPECT_EQ(Run({"purge"}).exit_code, 2);
   EXPECT_EQ(Run({"purge", "--unused-for", "23h"}).exit_code, 2);
 }

@@ -1,5 +1,5 @@
 // What operators see and set: every call as its comment in admin.proto promises, on two replicas.
-// Who leads next is in appointment_test.cc.
+// appointment_test.cc has the calls that decide who leads next.
 #include "tests/rpc/admin_fixture.h"
 
 namespace tenure::testing {
@@ -395,7 +395,7 @@ TEST_P(AdministrationTest, EndingALeadersSessionEndsAllItsSeatsAndPlaces) {
   EXPECT_THAT(ListChanges(A()), SizeIs(1));
 }
 
-TEST_P(AdministrationTest, AWaiterIsToldThatAnOperatorEndedItsSession) {
+TEST_P(AdministrationTest, AWaiterLearnsThatAnOperatorEndedItsSession) {
   Stand(A(), {"e", "leader"});
   const auto waiter = Stand(A(), {"e", "waiter"});
   WaitingCampaign waiting(A(), {"e", "", IdOf(waiter)});

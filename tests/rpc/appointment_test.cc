@@ -1,5 +1,5 @@
-// Who leads next, by an operator's wish: handovers, appointments by force, seats that are reserved,
-// depositions and cool-downs.
+// The calls by which an operator decides who leads next: handovers, appointments by force, reserved
+// seats, depositions and cool-downs.
 #include "tests/rpc/admin_fixture.h"
 
 namespace tenure::testing {

@@ -1,4 +1,4 @@
-// Bad input of every call: one precise code and reason, and nothing changed.
+// Bad input to every call: one precise code and reason, and nothing changed.
 #include "tests/rpc/bad_input_fixture.h"
 
 namespace tenure::testing {
@@ -187,7 +187,7 @@ TEST_P(BadInputTest, MalformedRequestsAreRefused) {
   }
 }
 
-// Requests that went before it were answered.
+// Earlier requests were answered.
 TEST_P(BadInputTest, AMalformedRequestEndsAKeepAliveStream) {
   grpc::ClientContext context;
   const auto stream = A().stub().KeepAlive(&context);

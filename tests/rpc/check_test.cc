@@ -22,7 +22,7 @@ class CheckTest : public ::testing::Test {
     static DatabaseServer server;
     return server;
   }
-  // As a user who has only these rights.
+  // The URL for a user who has only these rights.
   std::string UrlOf(const std::string& rights) {
     Database().Query("DROP USER IF EXISTS u; CREATE USER u; GRANT " + rights + " ON tenure.* TO u");
     return std::regex_replace(url_, std::regex("mysql://[^@]*@"), "mysql://u@");

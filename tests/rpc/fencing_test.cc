@@ -92,7 +92,7 @@ TEST_P(FencingTest, ALongGuardedTransactionCostsNeitherTheSeatNorOtherElections)
 }
 
 // 13
-TEST_P(FencingTest, WhatWasDelayedIsNotDoneAfterItsCallHasEnded) {
+TEST_P(FencingTest, ADelayedCommandIsNotDoneAfterItsCallHasEnded) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(B(), {"e", "waiter"});
   SqlApplication application(url_);
@@ -173,7 +173,7 @@ TEST_P(FencingTest, ALeaderThatNeverPausesDoesNotDelayItsSuccessor) {
   WaitingCampaign successor(B(), {"e", "successor"});
   std::atomic<int> committed = 0;
   std::vector<std::thread> workers;
-  for (int i = 0; i < 8; ++i) {  // so many that the election is never free
+  for (int i = 0; i < 8; ++i) {  // enough that the election is never free
     workers.emplace_back([&] {
       SqlApplication application(url_);
       while (true) {

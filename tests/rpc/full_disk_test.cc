@@ -14,8 +14,8 @@ constexpr rlim_t kFileBytesMax = 64 << 10;
 
 enum class Cause { kFullDisk, kLimit };
 
-// One replica on a SQLite file. The disk is one of its own, if this machine allows that; otherwise
-// there is the limit on the size of files, under which the replica cannot write on either.
+// One replica on a SQLite file. Its disk is full, or, which works on every machine, its files have
+// reached their maximum size.
 class FullDiskTest : public ::testing::TestWithParam<Cause> {
  protected:
   void SetUp() override {

@@ -73,7 +73,7 @@ class GuardedTransactionTest : public ServiceTest {
     return Guarded(run, fence, [&] { return run("UPDATE stock SET pieces = pieces - 1"); });
   }
 
-  // What a number in the database is.
+  // A number from the database.
   std::string Read(const std::string& sql) { return application_->Run(sql)[0][0].value(); }
 
   std::unique_ptr<SqlApplication> application_;

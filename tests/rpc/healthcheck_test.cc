@@ -14,7 +14,7 @@ using namespace std::string_literals;
 
 class HealthcheckTest : public ::testing::Test {
  protected:
-  // Serves, while its database is away.
+  // A server whose database is away.
   std::unique_ptr<Process> Serve() {
     const std::string listen = "127.0.0.1:" + std::to_string(FreePort());
     const std::string store = "mysql://root@127.0.0.1:" + std::to_string(FreePort()) + "/tenure";

@@ -21,7 +21,7 @@ class HistoryTest : public AdminTest {
     }
   }
 
-  // Where the stream begins that asks for this revision.
+  // The first message of a stream that asks for this revision.
   v1::ObserveResponse BeginningFrom(Tenured& server, const std::string& election,
                                     uint64_t revision) {
     Observer observer(server, Election(election, revision));

@@ -15,7 +15,7 @@ const std::string kLargeValue(4'096, 'v');
 
 class LargeAnswersTest : public ServiceTest {
  protected:
-  // Seats of one session, with the largest values. Answers with the session.
+  // Takes seats with one session, with the largest values. Returns the session.
   std::string Lead(int sets) {
     std::string session;
     for (int set = 0; set < sets; ++set) {

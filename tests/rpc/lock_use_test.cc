@@ -14,7 +14,7 @@ constexpr int kRoundsEach = 25;  // of each thread
 // What one election guards.
 class Guarded {
  public:
-  // False if another is at it, too: then this one's change, or the other's, may be lost.
+  // False if another thread is inside, too: then one of the two changes may be lost.
   bool Increment() {
     const bool alone = inside_.fetch_add(1) == 0;
     const int before = count_;
@@ -32,7 +32,7 @@ class Guarded {
 
 class LockUseTest : public ServiceTest {
  protected:
-  // REQUIRES: the session of the last call, if there was one. Answers with the session.
+  // REQUIRES: the session of the last call, if there was one. Returns the session.
   std::string IncrementOnce(int thread, int round, const std::string& session) {
     const size_t which = static_cast<size_t>((thread + round) % 2);
     const std::string election = which == 0 ? "a" : "b";

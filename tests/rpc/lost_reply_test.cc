@@ -137,8 +137,8 @@ TEST_P(LostReplyTest, ARetryKeepsThePlaceWhenTheFirstCallBreaks) {
   EXPECT_EQ(Campaign(B(), {"e", "", retried.session().session_id()}).elected().term(), 2u);
 }
 
-// Somebody's guarded transactions put both off, the call and its retry, in pauses of up to 50 ms:
-// which of them comes first is open.
+// Guarded transactions defer both the call and its retry, in pauses of up to 50 ms, so either may
+// come first.
 TEST_P(LostReplyTest, ACallThatBreaksEarlyDoesNotTakeThePlaceOfItsRetry) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "it is locked as a whole, or not at all";
   std::map<std::string, std::string> leaders;

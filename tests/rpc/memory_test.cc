@@ -1,4 +1,4 @@
-// What a burst of calls takes, a replica gives back.
+// A replica gives back the memory that a burst of calls took.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct Unread {
   std::unique_ptr<grpc::ClientReader<v1::ObserveResponse>> reader;
 };
 
-TEST(MemoryTest, WhatABurstOfCallsTookIsGivenBack) {
+TEST(MemoryTest, TheMemoryOfABurstOfCallsIsGivenBack) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's allocator keeps what is freed";
 #endif

@@ -1,5 +1,5 @@
-// Replicas announce their commits to each other. These poll their database so rarely that nothing
-// would arrive in time without that, except those that are cut off from each other.
+// Replicas announce their commits to each other. The replicas here poll so rarely that nothing
+// would arrive in time otherwise, except where they are cut off from each other.
 #include <fstream>
 
 #include "tenure/replicas.grpc.pb.h"
@@ -36,7 +36,7 @@ class NudgeTest : public ::testing::Test {
   const std::string url_ = Database().FreshDatabase("tenure");
 };
 
-TEST_F(NudgeTest, WhatOneReplicaCommitsTheOthersTellAtOnce) {
+TEST_F(NudgeTest, ACommitAtOneReplicaReachesObserversOfTheOthersAtOnce) {
   Tenured a(url_, {"--poll-interval", kRarely});
   Tenured b(url_, {"--poll-interval", kRarely});
   Tenured c(url_, {"--poll-interval", kRarely});
@@ -130,7 +130,7 @@ TEST_F(NudgeTest, SettingsThatDifferAreNamedOnceByBothUntilTheyAgree) {
   EXPECT_TRUE(says(
       *b, "replica=" + a.endpoint() + " settings=\"--history-max-age is 1h here and 720h there\""));
 
-  // Another connection is no news, nor are the same settings.
+  // A new connection is not logged, nor are unchanged settings.
   wire.BreakAndLeadTo(b->endpoint());
   ASSERT_TRUE(Eventually([&] { return Follows(a, 1); }));
   b.reset();
@@ -160,7 +160,7 @@ TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
   EXPECT_EQ(Metric(b, "tenure_nudges_total"), 0);
 }
 
-// What is on its way between them is lost, and nobody notices.
+// Messages between them are lost, and neither notices.
 TEST_F(NudgeTest, ReplicasThatAreCutOffFromEachOtherPoll) {
   Relay wire("127.0.0.1:1");
   Tenured a(url_, {"--advertise", wire.endpoint()});
@@ -181,7 +181,7 @@ TEST_F(NudgeTest, ReplicasThatAreCutOffFromEachOtherPoll) {
 // Replicas that require certificates of each other.
 class TlsNudgeTest : public NudgeTest {
  protected:
-  // With files of its own, of this name.
+  // Starts a replica with files of its own, of this name.
   [[nodiscard]] Tenured Start(const std::string& name,
                               const std::vector<std::string>& more_flags = {}) const {
     Write(name, "DNS:another.name");
@@ -210,7 +210,7 @@ TEST_F(TlsNudgeTest, ReplicasReachEachOther) {
   EXPECT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
 }
 
-// As while TLS is switched on, one replica after the other.
+// As while TLS is being switched on, one replica after the other.
 TEST_F(TlsNudgeTest, ReplicasWithAndWithoutTlsNameEachOtherOnce) {
   Tenured with = Start("with");
   Tenured without(url_);
@@ -245,7 +245,7 @@ TEST_F(TlsNudgeTest, AReplicaSurvivesAPeerWhoseCertificateIsFaulty) {
 
   const Tenured b = Start("b", {"--advertise", "127.0.0.1:" + port});
 
-  // One that has failed, and the next.
+  // The first handshake fails, and so does the next.
   const auto handshakes_fail_twice = [&] {
     const std::string errors = impostor.Errors();
     const size_t first = errors.find(":error:");
@@ -295,13 +295,13 @@ class FollowTest : public NudgeTest {
       grpc::CreateChannel(server_.endpoint(), grpc::InsecureChannelCredentials()));
 };
 
-TEST_F(FollowTest, OnlyWhoReadsTheDatabaseKnowsHowToFollow) {
+TEST_F(FollowTest, OnlyReadersOfTheDatabaseCanFollow) {
   EXPECT_EQ(Follow("").error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(Follow(std::string(16, 'x')).error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(Metric(server_, "tenure_followers"), 0);
 }
 
-TEST_F(FollowTest, ReplicasThatAreTooManyAreRefused) {
+TEST_F(FollowTest, TooManyFollowersAreRefused) {
   std::vector<std::string> ids;
   ASSERT_TRUE(Eventually([&] {
     ids = QueryRows(url_, "SELECT peer FROM homes WHERE dead = 0");

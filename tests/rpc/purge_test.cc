@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 
 class PurgeTest : public AdminTest {
  protected:
-  // Terms come and go at a replica.
+  // Grants and ends this many terms at a replica.
   void Use(Tenured& server, const std::string& election, int terms = 1) {
     for (int i = 0; i < terms; ++i) {
       Resign(server, IdOf(Stand(server, {election, "a"})), election);
@@ -53,7 +53,7 @@ class PurgeTest : public AdminTest {
 INSTANTIATE_TEST_SUITE_P(Stores, PurgeTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(PurgeTest, WhatNobodyUsesGoesAndIsRecorded) {
+TEST_P(PurgeTest, UnusedElectionsArePurgedAndRecorded) {
   Use(A(), "used/long/ago", 3);
   LetTimePass();
   Use(A(), "used/lately");
@@ -69,7 +69,7 @@ TEST_P(PurgeTest, WhatNobodyUsesGoesAndIsRecorded) {
   EXPECT_FALSE(Leader(A(), "used/long/ago").has_leader());
 }
 
-TEST_P(PurgeTest, WhatIsOfUseStays) {
+TEST_P(PurgeTest, UsedElectionsStay) {
   Stand(A(), {"led", "a"});
   Use(A(), "paused");
   Pause(A(), "paused");
@@ -107,7 +107,7 @@ TEST_P(PurgeTest, TermsGoOnAtAReplicaThatRemembersTheElection) {
   EXPECT_EQ(Leader(A(), "e").revision(), revision + 1);
 }
 
-TEST_P(PurgeTest, ObserversAreToldOfTheNextLeader) {
+TEST_P(PurgeTest, ObserversSeeTheNextLeader) {
   Use(B(), "e", 3);
   Use(B(), "with/e", 1);
   Observer by_name(B(), Election("e"));
@@ -125,7 +125,7 @@ TEST_P(PurgeTest, ObserversAreToldOfTheNextLeader) {
   EXPECT_TRUE(Eventually(by_prefix, "RESYNC with/e b 7"));
 }
 
-// Though it has started when they began after another number.
+// Though the replica started when new elections began after another number.
 TEST_P(PurgeTest, ObserversMissNoEventOfNewElections) {
   Observer by_prefix(B(), Prefix(""));
   Observer by_name(B(), Election("new", 1));
@@ -147,8 +147,8 @@ TEST_P(PurgeTest, ObserversMissNoEventOfNewElections) {
   EXPECT_EQ(Texts(later.WaitForEvents(1)).front(), "ELECTED a 7");
 }
 
-// The number after which new elections begin says nothing about those that were there before.
-TEST_P(PurgeTest, TheHistoryOfOtherElectionsIsStillToldFromItsBeginning) {
+// The number after which new elections begin has no effect on older ones.
+TEST_P(PurgeTest, TheHistoryOfOtherElectionsIsStillObservedFromItsBeginning) {
   Use(A(), "old");
   Use(A(), "e", 3);
   LetTimePass();

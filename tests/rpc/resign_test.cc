@@ -1,5 +1,5 @@
-// Scenario 22: to resign while the lease is renewed, to resign twice, or from a term that is over,
-// does no harm, and is answered truthfully.
+// Scenario 22: resigning during a renewal, resigning twice, or from an ended term does no harm, and
+// is answered truthfully.
 #include <future>
 
 #include "tests/rpc/service_fixture.h"
@@ -12,7 +12,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr int kRounds = 40;
 
-// Does two things at the same time, and begins with the one and the other in turn.
+// Does two things at the same time, starting with either in turn.
 template <typename One, typename Other>
 auto AtTheSameTime(int round, One one, Other other) {
   if (round % 2 == 0) {
@@ -27,7 +27,7 @@ auto AtTheSameTime(int round, One one, Other other) {
 
 class ResignTest : public ServiceTest {
  protected:
-  // A leader of "e", and who waits behind it.
+  // A leader of "e", and the candidate that waits behind it.
   struct Contest {
     std::string leader;
     std::string next;
@@ -41,7 +41,7 @@ class ResignTest : public ServiceTest {
     return {leader.session().session_id(), next.session().session_id(), leader.elected().term()};
   }
 
-  // Both are gone in the end. Nothing has happened but that the one led, and then the other.
+  // Ends both. The only events are those of the leader's term, and then the next one's.
   void End(const Contest& contest, const std::string& cause) {
     const auto now = Leader(A(), "e");
     EXPECT_EQ(now.leader().candidate(), "next");
@@ -143,7 +143,7 @@ TEST_P(ResignTest, AConcurrentRenewalDoesNotReviveAClosedSession) {
 }
 
 // A client without a stream renews by campaigning.
-TEST_P(ResignTest, AConcurrentCampaignIsToldWhetherItCameBeforeOrAfter) {
+TEST_P(ResignTest, AConcurrentCampaignLearnsWhetherItCameBeforeOrAfter) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const Contest contest = Begin();
 

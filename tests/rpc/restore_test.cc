@@ -1,5 +1,5 @@
-// A database is restored from a backup, and so loses what was committed since: what `tenured
-// bump-terms` makes of it.
+// A database is restored from a backup, and loses what was committed since; then `tenured
+// bump-terms` runs.
 #include <fstream>
 
 #include "tests/contract/raw_sql.h"
@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// In each test the same was lost: after the backup, in which alice leads "kept" in term 1, carol
-// came to lead it in term 3, and dave came to lead an election that the backup does not know.
+// Each test loses the same commits: after the backup, in which alice leads "kept" in term 1, carol
+// came to lead it in term 3, and dave came to lead an election that the backup does not have.
 class RestoreTest : public ServiceTest {
  protected:
   void SetUp() override {
@@ -209,7 +209,7 @@ TEST(RestoredElsewhereTest, TheFenceWorksOnAServerThatHasNeverSeenIt) {
   EXPECT_THAT(checked.errors, HasSubstr("Its definer needs EXECUTE"));
 }
 
-TEST(BumpTermsCommandTest, WhoRaisedTheTermsAndWhyIsRecordedAndLogged) {
+TEST(BumpTermsCommandTest, TheUserAndTheReasonOfABumpAreRecordedAndLogged) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
   Tenured server(url);
@@ -251,7 +251,7 @@ TEST(BumpTermsCommandTest, AReasonThatCannotBeRecordedChangesNothing) {
   EXPECT_THAT(QueryRows(url, "SELECT * FROM admin_changes"), IsEmpty());
 }
 
-TEST(BumpTermsCommandTest, WhoeverRunsItCanBeRecorded) {
+TEST(BumpTermsCommandTest, AnyUserNameCanBeRecorded) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
   ASSERT_EQ(RunToEnd({Program("tenured"), "migrate", "--store", url}).exit_code, 0);

@@ -269,7 +269,7 @@ class RightsTest : public ::testing::Test {
         "sqlite::memory:", std::vector<std::string>{
                                "--tls-cert", File("tls.crt"), "--tls-key", File("tls.key"),
                                "--tls-client-ca", File("ca.crt"), "--policy", File("policy.yaml")});
-    // Somebody leads wherever a call may be about.
+    // Every election that a call may be about has a leader.
     for (const std::string election : {"own/first", "own/second", "own/e", "other/e"}) {
       EXPECT_EQ(Outcome("campaign", {"", "Campaign", "", AllCalls().front().request}, election),
                 "OK");
@@ -295,7 +295,7 @@ class RightsTest : public ::testing::Test {
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return grpc::CreateCustomChannel(server_->endpoint(), credentials, arguments);
   }
-  // Of somebody who shows the certificate of an identity.
+  // A channel with the certificate of an identity.
   const std::shared_ptr<grpc::Channel>& ChannelOf(const std::string& identity) {
     auto& channel = channels_[identity];
     if (channel == nullptr) {
@@ -332,7 +332,7 @@ class RightsTest : public ::testing::Test {
     return "OK";
   }
 
-  // As an identity, without a wait.
+  // Campaigns as an identity, without a wait.
   std::string Try(const std::string& identity, const CampaignArguments& arguments) {
     const auto stub = v1::ElectionService::NewStub(ChannelOf(identity));
     grpc::ClientContext context;
@@ -418,7 +418,7 @@ TEST_F(RightsTest, NamesAreComparedExactly) {
   }
 }
 
-TEST_F(RightsTest, WhoeverMayActInAnElectionMayNotActInAllThatBeginWithItsName) {
+TEST_F(RightsTest, ARuleForAnElectionDoesNotCoverItsNameAsAPrefix) {
   for (const Call& call : AllCalls()) {
     const bool by_prefix = call.name == "Observe by prefix" || call.name == "ListElections" ||
                            call.name == "PurgeElections";

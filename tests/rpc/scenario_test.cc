@@ -139,7 +139,7 @@ TEST_P(ScenarioTest, ARestartedProcessKeepsItsSeatWithItsSession) {
 }
 
 // 8
-TEST_P(ScenarioTest, AWaiterWhoseSessionEndsIsToldAndNeverWins) {
+TEST_P(ScenarioTest, AWaiterWhoseSessionEndsGetsAnErrorAndNeverWins) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(A(), {"e", "waiter", "", "", 0ms, 3s});
   const std::string session = waiter.session().session_id();
@@ -154,7 +154,7 @@ TEST_P(ScenarioTest, AWaiterWhoseSessionEndsIsToldAndNeverWins) {
   EXPECT_EQ(Leader(B(), "e").term(), 1u);
 }
 
-TEST_P(ScenarioTest, AWaiterWhoseCandidacyWasWithdrawnElsewhereIsTold) {
+TEST_P(ScenarioTest, AWaiterWhoseCandidacyWasWithdrawnElsewhereGetsAnError) {
   Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(A(), {"e", "waiter", "", "", 0ms, 3s});
   const std::string session = waiter.session().session_id();

@@ -43,7 +43,7 @@ TEST_P(SeatUseTest, ALeaderKeepsItsSeatAsLongAsItRenews) {
   const auto short_lived = Stand(A(), {"other", "b", "", "", 0ms, 1s});
   WaitingCampaign waiting(B(), {"service", "c"});
 
-  // Another lease of the same length is over meanwhile.
+  // Another lease of the same length expires meanwhile.
   EXPECT_TRUE(Eventually([&] {
     EXPECT_TRUE(Renew(B(), IdOf(leader)).has_lease_ttl());
     return !Leader(A(), "other").has_leader();

@@ -38,9 +38,9 @@ class ServiceTest : public ::testing::TestWithParam<StoreKind> {
     servers_.push_back(std::make_unique<Tenured>(url_, Flags(), true, Host(), FirstProgram()));
   }
 
-  // What the servers are at first.
+  // The program of the servers at first.
   [[nodiscard]] virtual std::string FirstProgram() const { return Program("tenured"); }
-  // Of the servers.
+  // The flags of the servers.
   [[nodiscard]] virtual std::vector<std::string> Flags() const { return {}; }
 
   // Two replicas, where there are two.

@@ -1,5 +1,6 @@
 // The id of a service: which calls name it, and what happens to calls that are meant for another
-// service, since a replica works on the wrong database. And how a replica is: AdminService.Status.
+// service, because a replica works on the wrong database. Also the state of a replica:
+// AdminService.Status.
 #include <grpcpp/generic/generic_stub.h>
 
 #include <filesystem>
@@ -26,7 +27,7 @@ void SetPatience(grpc::ClientContext& context) {
   context.set_wait_for_ready(true);
 }
 
-// How Identify ends, and the id that it answers with.
+// The status and the id that Identify returns.
 std::pair<std::string, std::string> Identify(Tenured& server) {
   grpc::ClientContext context;
   SetPatience(context);
@@ -55,7 +56,7 @@ v1::StatusResponse StatusWhen(Tenured& server,
   return status;
 }
 
-// How a call ends that sends no field at all, but names a service. A stream is closed at once.
+// How a call ends that names a service and sends no field at all. A stream is closed at once.
 grpc::Status CallFor(const std::string& service_id, Tenured& server,
                      const google::protobuf::MethodDescriptor& method) {
   grpc::GenericStub stub(server.channel());
@@ -132,7 +133,7 @@ TEST_P(ServiceIdTest, EveryCallForAnotherServiceIsRefused) {
   }
 }
 
-TEST_P(ServiceIdTest, WhatIsNoServiceIdIsRefusedAsMalformed) {
+TEST_P(ServiceIdTest, AMalformedServiceIdIsRefused) {
   for (const std::string wrong :
        {"", "b", "not-an-id", "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
         "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}) {
@@ -238,8 +239,8 @@ TEST(GivenServiceTest, NoFileIsMade) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-// One address of --store leads to the database of another service, where bob leads. With the
-// service that is to be served as an option, or without.
+// One address of --store leads to the database of another service, where bob leads. Runs with and
+// without --service-id.
 class WrongFailoverTest : public ::testing::TestWithParam<bool> {
  protected:
   WrongFailoverTest() {

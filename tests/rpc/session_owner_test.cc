@@ -52,7 +52,7 @@ class SessionOwnerTest : public ::testing::Test {
     return status.ok() ? "OK" : ReasonOf(status);
   }
 
-  // Answers with the session's id, or with the reason of a refusal.
+  // Returns the session's id, or the reason of a refusal.
   std::string TryCampaign(const std::string& name, const CampaignArguments& arguments) {
     grpc::ClientContext context;
     ActAs(context, name);
@@ -82,7 +82,7 @@ class SessionOwnerTest : public ::testing::Test {
     v1::ProclaimResponse response;
     return Outcome(server_->stub().Proclaim(&context, request, &response));
   }
-  // Of a stream of its own.
+  // Renews on a stream of its own.
   v1::SessionRenewal TryRenew(const std::string& name, const std::string& session) {
     grpc::ClientContext context;
     ActAs(context, name);
@@ -127,7 +127,7 @@ TEST_F(SessionOwnerTest, ARequestIdOfAnotherIdentityOpensAnotherSession) {
   EXPECT_NE(mallory, alice);
   EXPECT_EQ(TryResign("mallory", mallory), "OK");
   EXPECT_EQ(Leader("a/1").leader().candidate(), "worker");
-  // And of the same identity the same, after a restart too.
+  // The same identity finds the same session, even after a restart.
   server_->Kill();
   server_->Start();
   EXPECT_EQ(
@@ -135,7 +135,7 @@ TEST_F(SessionOwnerTest, ARequestIdOfAnotherIdentityOpensAnotherSession) {
       alice);
 }
 
-TEST_F(SessionOwnerTest, AStolenIdIsOfNoUse) {
+TEST_F(SessionOwnerTest, AStolenIdIsUseless) {
   const std::string session = TryCampaign("alice", {.election = "shared/1", .candidate = "worker"});
   ASSERT_EQ(session.size(), 32u) << session;
   const auto stolen = [&](CampaignArguments arguments) {
@@ -161,7 +161,7 @@ TEST_F(SessionOwnerTest, AStolenIdIsOfNoUse) {
   EXPECT_EQ(TryResign("alice", session), "OK");
 }
 
-TEST_F(SessionOwnerTest, WhatIsSaidOfAStolenIdIsWhatIsSaidOfOneThatNobodyHas) {
+TEST_F(SessionOwnerTest, AStolenIdIsAnsweredLikeAnUnknownOne) {
   const std::string session = TryCampaign("alice", {.election = "a/1", .candidate = "worker"});
   ASSERT_EQ(TryResign("alice", session), "OK");
   const std::string nobodys(32, '7');
@@ -174,7 +174,7 @@ TEST_F(SessionOwnerTest, WhatIsSaidOfAStolenIdIsWhatIsSaidOfOneThatNobodyHas) {
   EXPECT_EQ(TryRenew("alice", session).ended(), v1::CAUSE_SESSION_CLOSED);
 }
 
-TEST_F(SessionOwnerTest, AStreamIsToldNothingOfAStolenSession) {
+TEST_F(SessionOwnerTest, AStreamShowsNothingOfAStolenSession) {
   const std::string session = TryCampaign("alice", {.election = "shared/1", .candidate = "worker"});
   const std::string own = TryCampaign("mallory", {.election = "m/1", .candidate = "m"});
   grpc::ClientContext context;

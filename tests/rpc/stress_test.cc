@@ -1,5 +1,5 @@
 // Many clients do everything at once, on two replicas; afterwards the event log and the tables must
-// tell a story in which nothing is wrong.
+// be consistent.
 #include <random>
 #include <thread>
 
@@ -117,8 +117,9 @@ TEST_P(StressTest, ThereAreNeverTwoLeadersAndNothingIsLost) {
     clients.emplace_back([&, i] { Walk(i, seed + static_cast<uint32_t>(i)); });
   }
   for (std::thread& client : clients) client.join();
-  // Cancelled campaigns without a session of their own leave one that is over after its lease at
-  // the latest; here all are closed, so the seats become vacant when the abandoned leases are over.
+  // A cancelled campaign without a session of its own leaves one that ends with its lease at the
+  // latest. All others are closed here, so the seats become vacant when the abandoned leases
+  // expire.
   for (const std::string election : {"e0", "e1", "e2"}) {
     ASSERT_TRUE(Eventually([&] { return !Leader(A(), election).has_leader(); }, 60s));
     // One more term: a seat that was abandoned at first may have been held all the time.

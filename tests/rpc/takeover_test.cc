@@ -1,4 +1,4 @@
-// A process that restarts, or that lost its lease while it lived, and who stands in reserve.
+// A process that restarts, one that lost its lease while it lived, and candidates in reserve.
 #include "tests/rpc/admin_fixture.h"
 
 namespace tenure::testing {
@@ -19,7 +19,7 @@ class TakeoverTest : public AdminTest {
     return {.election = election, .candidate = candidate, .supersede = true};
   }
 
-  // How often a lease was lost by somebody who lived, as all replicas counted it.
+  // How many leases were lost by live holders, as all replicas counted.
   int PrematureExpirations() {
     int count = 0;
     const std::string name = "\ntenure_premature_expirations_total ";
@@ -32,7 +32,7 @@ class TakeoverTest : public AdminTest {
     return count;
   }
 
-  // A leader of "e" whose lease is over.
+  // A leader of "e" whose lease has expired.
   std::string ExpiredLeader(Tenured& server, std::chrono::milliseconds lease_ttl) {
     const auto leader = Stand(server, {"e", "a", "", "", 0ms, lease_ttl});
     EXPECT_TRUE(leader.has_elected());

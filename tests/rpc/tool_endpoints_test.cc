@@ -1,4 +1,5 @@
-// What the tool says of endpoints that cannot be used: one line, with the endpoint and the cause.
+// What the tool says about endpoints that cannot be used: one line, with the endpoint and the
+// cause.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -25,7 +26,7 @@ struct WrongEndpoint {
   std::string cause;  // a part of it
 };
 
-// Each case takes seconds, so that they run side by side.
+// Each case takes seconds, so they run side by side.
 class WrongEndpointsTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& content) {
@@ -159,7 +160,7 @@ TEST_F(WrongEndpointsTest, AServerWhoseCertificateIsFaultyIsRefused) {
                 {{"leader", "e"}});
 }
 
-TEST_F(WrongEndpointsTest, TheCertificateIsDiagnosedByWhatWaits) {
+TEST_F(WrongEndpointsTest, WaitingCommandsDiagnoseTheCertificate) {
   const std::string expired = ServerWith("expired", "IP:127.0.0.1", -1h).endpoint();
 
   ExpectOneLine({{expired, {"--tls-ca", ca_}, "its certificate expired on "}},
@@ -187,7 +188,7 @@ TEST_F(WrongEndpointsTest, AProxyForTheWebIsNotUsed) {
   EXPECT_EQ(finished.exit_code, 0) << finished.errors;
 }
 
-TEST_F(WrongEndpointsTest, WhatWaitsSaysOnceWhatIsWrongAndOnceThatItIsOver) {
+TEST_F(WrongEndpointsTest, WaitingCommandsReportTroubleOnceAndItsEndOnce) {
   Tenured server("sqlite::memory:");
   server.Kill();
   const std::string endpoint = server.endpoint();

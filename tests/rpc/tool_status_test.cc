@@ -67,7 +67,7 @@ TEST_P(StatusTest, EndpointsOfDifferentServicesAreAnError) {
                                      HasSubstr(other.endpoint() + " to ")));
 }
 
-TEST_P(StatusTest, WhatIsNotTenureIsNamed) {
+TEST_P(StatusTest, AnEndpointThatIsNotTenureIsNamed) {
   grpc::CallbackGenericService refuses_all;
   grpc::ServerBuilder builder;
   const std::string endpoint = "127.0.0.1:" + std::to_string(FreePort());

@@ -41,7 +41,7 @@ TEST_F(ToolTest, LeaderShowsWhoLeadsOrThatNobodyDoes) {
   EXPECT_EQ(Run({"leader", "e"}).output, "e: a leads in term 1\n");
 }
 
-TEST_F(ToolTest, WhatOthersChoseIsHarmlessForATerminal) {
+TEST_F(ToolTest, TextFromOthersIsHarmlessForATerminal) {
   Campaign(server_, {"e", "a\u202Eb", "", "\u009b2J\u2028\x7f"});
 
   const auto json = Run({"leader", "e", "--json"}).output;
@@ -420,7 +420,7 @@ TEST_F(ToolTest, ADisconnectedHolderLearnsLaterThatItMustMakeWay) {
   EXPECT_EQ(holder->Line(2), "stepping down: b will lead e next");
 }
 
-TEST_F(ToolTest, ObserveShowsWhoMustMakeWayForWhom) {
+TEST_F(ToolTest, ObserveShowsHandovers) {
   const auto leader = Campaign(server_, {"e", "a"});
   Campaign(server_, {"e", "b"});
   ASSERT_EQ(Run({"appoint", "e", "b"}).exit_code, 0);

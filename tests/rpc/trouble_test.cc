@@ -30,8 +30,8 @@ class TroubleTest : public ServiceTest {
     return std::make_unique<Process>(std::move(command));
   }
 
-  // A holder, a waiter and an observer, each a process; what must be true after `trouble`: the
-  // holder still holds its seat, the waiter its place, and nobody missed anything.
+  // A holder, a waiter and an observer, each a process. After `trouble`, the holder still holds its
+  // seat, the waiter its place, and nobody has missed anything.
   void HoldThrough(const std::function<void()>& trouble) {
     const auto observer = Tool({"observe", "e", "--from-revision", "1"});
     const auto holder = Tool({"campaign", "e", "--candidate", "holder", "--ttl", "20s"});

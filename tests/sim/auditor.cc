@@ -266,7 +266,7 @@ void Auditor::AuditBeginning(Known& known, const Election& after,
   const Revision began_after =
       events.empty() ? after.revision : Revision{events.front().revision.value - 1};
   if (began_after < known.election.revision) {
-    world_.Violate("{} began anew after {}, and was at revision {}", after.name.bytes,
+    world_.Violate("{} began again after {}, and was at revision {}", after.name.bytes,
                    began_after.value, known.election.revision.value);
   }
   known.there = true;
@@ -305,7 +305,8 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       const bool goes_on = GoesOn(ended, event);
       AuditGrant(before, event, now, campaigned);
       ledger_.CheckGrant(walked, event, goes_on);
-      // Who was appointed has had the seat, perhaps only for the next command of this transaction.
+      // The appointed candidate has had the seat, perhaps only for the next command of this
+      // transaction.
       if (walked.appointment && walked.appointment->candidate == event.leader.candidate) {
         walked.appointment.reset();
       }
@@ -384,7 +385,7 @@ void Auditor::AuditOrder(const Known& before, const ElectionState& after, const 
     const bool inherited = other.candidate == candidate && IsSuperseded(now, id);
     if (inherited) mine.ticket = std::min(mine.ticket, other.ticket);
   }
-  // Who waited before and waits still, and came first, was passed over.
+  // A candidate that waited before, still waits and came first was passed over.
   for (const auto& [id, other] : before.queue) {
     const Candidacy* still = InQueue(after, id);
     const bool waited = still != nullptr && *still == other && AliveIn(now, id);
@@ -468,7 +469,7 @@ void Auditor::AuditQueue(const Known& before, const ElectionState& after,
     const bool elected = std::ranges::any_of(events, [&](const Event& event) {
       return event.type == EventType::kElected && event.leader.session == id;
     });
-    // Who campaigned in this very transaction has a call id that is not known.
+    // The call id of a candidate that campaigned in this transaction is not known.
     const PlaceKey place{after.election.name, id};
     const bool excused = elected || !AliveIn(now, id) || ledger_.WasDeleted(after.election.name) ||
                          AskedToResign(place, {}) ||
@@ -514,7 +515,7 @@ void Auditor::AuditSets(const TransactionState& now) {
   }
 }
 
-// Of no term: of the place, or of whatever it holds there.
+// Term 0: of the place, or of whatever it holds there.
 bool Auditor::AskedToResign(const PlaceKey& place, Term term) const {
   const auto resigned = world_.asked.resigned.find(place);
   if (resigned == world_.asked.resigned.end()) return false;
@@ -526,7 +527,7 @@ bool Auditor::AskedForNext(const PlaceKey& place, Term after_term) const {
   return next != world_.asked.next.end() && next->second.contains(after_term.value);
 }
 
-// Of no call id: of any.
+// Call id 0: of any call.
 bool Auditor::AskedToWithdraw(const PlaceKey& place, CallId call_id) const {
   const auto withdrawn = world_.asked.withdrawn.find(place);
   if (withdrawn == world_.asked.withdrawn.end()) return false;

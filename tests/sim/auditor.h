@@ -1,4 +1,4 @@
-// Reads the store itself after every transaction, past all faults and planted errors, and holds
+// Reads the store itself after every transaction, past all faults and planted errors, and checks
 // what it finds against the invariants and against what it found before.
 //
 // It knows the invariants of docs/architecture.md and what clients asked for, and nothing of how
@@ -18,10 +18,10 @@
 
 namespace tenure::sim {
 
-// Whether a term that ends so may end while its holder believes in it: others than the holder, and
-// not the clock, end it at once, and the holder believes until it hears of that, or until its lease
-// is over. Until then another may believe, too, and the term alone protects what leaders write to.
-// For every other cause a holder has stopped before its term ends.
+// Whether a term may end for this cause while its holder believes in it: somebody else ends it at
+// once, without waiting for the lease, and the holder believes until it learns of that, or until
+// its lease expires. Until then another may believe, too, and only the term protects what leaders
+// write to. With every other cause, a holder has stopped before its term ends.
 [[nodiscard]] inline bool MayEndWhileBelieved(Cause cause) {
   return cause == Cause::kDeposed || cause == Cause::kAppointedAway ||
          cause == Cause::kSuperseded || cause == Cause::kDeleted;
@@ -42,9 +42,9 @@ class Auditor {
         held_(std::move(held)),
         ledger_(world, truth) {}
 
-  // A transaction was committed, and decided so. The seats of its undecided elections may still be
-  // vacant, as the law said; if some elections were locked elsewhere, so may those of all others,
-  // since commands that need several may have been deferred without reading them.
+  // A transaction was committed with these decisions. The seats of its undecided elections may
+  // still be vacant, as the law said; if some elections were locked elsewhere, so may those of all
+  // others, since commands that need several may have been deferred without reading them.
   void OnTransaction(const LockSet& locks, const TransactionState& decided);
   // Ended sessions were forgotten. They may be, once the clock has been set forward by hours.
   void OnForgotten();
@@ -63,15 +63,15 @@ class Auditor {
   [[nodiscard]] const Session* Find(const SessionId& id) const;
   // The row of a home.
   [[nodiscard]] std::optional<HomeRow> FindHome(HomeId home) const;
-  // Where an election is, or was when it was purged.
+  // The revision of an election, or the one at which it was purged.
   [[nodiscard]] Revision RevisionOf(const ElectionName& name) const;
-  // Whether who has heard of all up to this revision has heard of all there is.
+  // Whether an observer that has seen everything up to this revision has seen everything.
   [[nodiscard]] bool IsAll(const ElectionName& name, Revision heard) const;
   // Whether this is the first event after the election has begun, perhaps again.
   [[nodiscard]] bool IsFirst(const ElectionName& name, Revision revision) const;
   // Whether the election was purged since it was at this revision.
   [[nodiscard]] bool WasPurgedSince(const ElectionName& name, Revision revision) const;
-  // Who was granted a term.
+  // The session that was granted a term.
   [[nodiscard]] std::optional<SessionId> GrantedTo(const ElectionName& name, Term term) const;
   [[nodiscard]] const Event* EventOf(const ElectionName& name, Revision revision) const;
   // How a term ended; nothing if it has not.
@@ -98,12 +98,12 @@ class Auditor {
   void Audit(const LockSet& locks, const std::set<ElectionName>& may_be_vacant, bool everything);
   void AuditSession(const Session* before, const Session& after);
   void AuditHome(const Session& before, const Session& after);
-  // It has just come there.
+  // A session has just come to its home.
   void CheckHome(const Session& session) const;
   void AuditElection(const ElectionState& state, const TransactionState& now, bool campaigned,
                      const std::set<ElectionName>& may_be_vacant);
   void AuditPurge(Known& known);
-  // It begins, perhaps again.
+  // An election begins, perhaps again.
   void AuditBeginning(Known& known, const Election& after, const std::vector<Event>& events);
   void AuditEvents(const Known& before, const ElectionState& after,
                    const std::vector<Event>& events, const TransactionState& now, bool campaigned);
@@ -116,7 +116,7 @@ class Auditor {
   // A leader that asked for the next term has it, unless an operator wants another one.
   void AuditNextTerm(const Election& before, const Event* ended,
                      const std::optional<Leader>& leader);
-  // Whether the elected session led until now, and asked to lead in this term instead.
+  // Whether the elected session led until now, and asked for this term instead.
   [[nodiscard]] bool GoesOn(const Event* ended, const Event& event) const;
   void AuditQueue(const Known& before, const ElectionState& after, const std::vector<Event>& events,
                   const TransactionState& now, bool campaigned);

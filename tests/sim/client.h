@@ -52,7 +52,7 @@ class Client {
   // Later, by its own clock.
   void At(Time when, Task task);
   void After(Duration delay, Task task) { At(Now() + delay, std::move(task)); }
-  // What comes while it is stopped waits.
+  // Runs the task; while the client is stopped, it waits.
   void Do(Task task);
   template <typename T>
   Respond<T> Here(std::function<void(const Result<T>&)> done) {
@@ -69,7 +69,7 @@ class Client {
                                                      int32_t priority);
   [[nodiscard]] std::optional<Campaign::Opening> Opening() const;
   void NewSession();
-  // The next session comes of a process that was started again: it ends the older ones.
+  // The next session is that of a restarted process: it ends the older ones.
   void NewSessionThatSupersedes();
   void MoveOn();  // to another replica
   // An answer said that a term is ours: then it was granted to us.
@@ -79,7 +79,7 @@ class Client {
                               std::function<void(const Result<calls::CampaignReply>&)> done);
   void Submit(Command command, std::function<void(const Result<Answer>&)> done);
   void CloseSession(std::function<void(bool over)> done);
-  // Until it has worked.
+  // Closes the session, until that succeeds.
   void Retire();
 
   World& world_;

@@ -88,7 +88,7 @@ void Holder::OnStood(const Result<calls::CampaignReply>& stood) {
   Ask();
 }
 
-// Leaves the queue. It does not know whether that has worked, and so begins with a new session.
+// Leaves the queue. It does not know whether that succeeded, and so begins with a new session.
 void Holder::GiveUp() {
   world_.Say("{} gives up", NameOf(session_));
   if (world_.random.OneIn(2)) {
@@ -102,7 +102,7 @@ void Holder::GiveUp() {
 
 void Holder::Hold(const Leadership& leadership) {
   CheckGrant(leadership);
-  world_.Say("{} is told that it leads {} in term {}", NameOf(session_), election_.bytes,
+  world_.Say("{} hears that it leads {} in term {}", NameOf(session_), election_.bytes,
              leadership.term.value);
   ++calls_;
   holding_ = true;
@@ -127,7 +127,7 @@ void Holder::Tick() {
     switch (world_.random.Below(3)) {
       case 0: return GiveUpSeat();
       case 1: return AskForNextTerm();
-      default: return Lose("its lease is over");
+      default: return Lose("its lease has expired");
     }
   }
   if (now >= resign_at_ && confirmed_) return Leave();
@@ -225,7 +225,7 @@ void Holder::Write() {
 }
 
 void Holder::OnMessage(const calls::KeepAliveMessage& message) {
-  if (!Believes(lease_) && !suspends_) return Lose("its lease is over");
+  if (!Believes(lease_) && !suspends_) return Lose("its lease has expired");
   if (std::holds_alternative<calls::SessionOver>(message)) return Lose("its session has ended");
   if (const auto* notice = std::get_if<calls::SeatNotice>(&message)) return OnNotice(**notice);
   OnRenewal(std::get<calls::Renewal>(message), std::exchange(first_on_stream_, false));
@@ -237,7 +237,7 @@ void Holder::OnRenewal(const calls::Renewal& renewal, bool first) {
   const Time sent_at = world_.mutation.lease_from_reply ? Now() : sent->second;
   unanswered_.erase(unanswered_.begin(), std::next(sent));
   const calls::SessionRenewal& session = renewal.sessions.front();
-  if (!session.session) return Lose("its session is over");
+  if (!session.session) return Lose("its session has ended");
   const auto mine = std::ranges::find_if(session.seats, [&](const Leadership& seat) {
     return seat.election == election_ && seat.term == term_;
   });
@@ -254,7 +254,7 @@ void Holder::OnRenewal(const calls::Renewal& renewal, bool first) {
 
 void Holder::OnNotice(const Event& notice) {
   if (notice.election != election_ || notice.term != term_) return;
-  if (notice.type == EventType::kVacated) return Lose("it is told so");
+  if (notice.type == EventType::kVacated) return Lose("a notice says so");
   if (obeys_) MakeWay(notice.successor);
 }
 
@@ -348,7 +348,7 @@ void Holder::ResignSeat() {
   world_.Say("{} resigns {} in term {}", NameOf(session_), election_.bytes, term_.value);
   Submit(Resign{election_, session_, term_}, [this](const Result<Answer>& resigned) {
     if (!resigned) {
-      // It may still be on its way: whatever this session holds is not believed in again.
+      // The call may still be on its way: whatever this session holds is not believed in again.
       MoveOn();
       NewSession();
     }

@@ -1,5 +1,5 @@
 // A client without the library: stands, waits in the call, believes once a renewal has confirmed
-// its seat, holds it on a stream, stops when its lease is over, and resigns. Then it begins again.
+// its seat, holds it on a stream, stops when its lease expires, and resigns. Then it begins again.
 #pragma once
 
 #include <map>
@@ -45,12 +45,12 @@ class Holder final : public Client {
   ElectionName election_;
   std::shared_ptr<Call> call_;
   uint64_t calls_ = 0;
-  bool had_its_turn_ = false;  // since the trouble is over
+  bool had_its_turn_ = false;  // since the trouble ended
 
   bool holding_ = false;
   bool confirmed_ = false;
   bool obeys_ = false;  // makes way when it is asked to
-  // When its lease is over it waits, as the libraries do until they have said that it is lost, and
+  // When its lease expires it waits, as the libraries do until they have reported the loss, and
   // goes on in the same term once a renewal is answered.
   bool suspends_ = false;
   Term term_;

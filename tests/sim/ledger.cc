@@ -141,8 +141,7 @@ void Ledger::CheckRecord(const Election& before, const Election& after,
   }
 }
 
-// What an order had set may have been set otherwise since: then to send it again sets it again. A
-// term ends once.
+// An order that is sent again may set again what was changed since. A term ends once.
 void Ledger::CheckTakesEffectOnce(const Election& before, const Election& after,
                                   const std::vector<Event>& events, const Record& record) {
   Order& order = world_.asked.orders[record.order];
@@ -189,7 +188,7 @@ void Ledger::CheckGrant(const Election& before, const Event& event, bool goes_on
     world_.Violate("{} was given to {}, and is kept for {}", name, who,
                    before.appointment->candidate);
   }
-  // Once that is over, it need not begin again when the clock is set back.
+  // Once a cool-down has ended, it need not begin again when the clock is set back.
   if (IsKeptOut(event.election, candidate, world_.LatestDbTime()) && !appointed && !deleted &&
       !goes_on) {
     world_.Violate("{} was given to {}, who is kept out", name, who);

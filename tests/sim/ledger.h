@@ -18,11 +18,11 @@ class Ledger {
 
   // A transaction has ended: reads what it recorded.
   void BeginTransaction();
-  // Of one election: each of the records belongs to an order, which took effect once, on the term
-  // that it named; and whatever only operators change was recorded.
+  // Checks the records of one election: each belongs to an order, which took effect once, on the
+  // term that it named; and whatever only operators change was recorded.
   void CheckRecords(const Election& before, const Election& after,
                     const std::vector<Event>& events);
-  // Of one that is gone. `wanted`: somebody waited.
+  // Checks an election that is gone. `wanted`: somebody waited.
   void CheckPurge(const Election& before, bool wanted);
   // Then its events, in order.
   // `goes_on`: the leader itself, in its next term.

@@ -286,7 +286,7 @@ void KeepTheSuperseded(const TransactionState& before, TransactionState& transac
   }
 }
 
-// Of the seats that were granted to one session in several elections, the last is not granted.
+// The last of the seats that one session was granted in several elections is not granted.
 void GrantInPart(const TransactionState& before, TransactionState& transaction, const World&) {
   const auto last =
       std::find_if(transaction.events.rbegin(), transaction.events.rend(), [&](const Event& event) {
@@ -321,7 +321,7 @@ void LoseRecord(const TransactionState&, TransactionState& transaction, const Wo
 
 // --- Of the engine and the store ---
 
-// A seat that could not be filled at once, or whose leader is over, is never looked at again.
+// A seat that could not be filled at once, or whose leader's session has ended, is never settled.
 void SettleNothing(const TransactionState& before, TransactionState& transaction,
                    const World& world) {
   if (!world.settling_only || !transaction.admin_changes.empty()) return;
@@ -383,7 +383,7 @@ void LoseDepartures(const TransactionState&, TransactionState& transaction, cons
   transaction.departures.clear();
 }
 
-// It is answered as moved.
+// A session is answered as moved, and has not moved.
 void StayAtHome(const TransactionState& before, TransactionState& transaction, const World&) {
   for (auto& [id, session] : transaction.sessions) {
     const auto old = before.sessions.find(id);
@@ -411,7 +411,7 @@ std::vector<Mutation> MakeMutations() {
     return all.back();
   };
   add("reuse-term", "from term", "a term that ended is granted again").after_law = ReuseTerms;
-  add("forget-numbers", "began anew", "a purge forgets the election's numbers").after_law =
+  add("forget-numbers", "began again", "a purge forgets the election's numbers").after_law =
       ForgetNumbers;
   add("skip-term", "from term", "a grant skips a term").after_law = SkipTerms;
   add("renew-ended", "came back", "a session that has ended comes back").before_law = RenewTheEnded;
@@ -461,7 +461,7 @@ std::vector<Mutation> MakeMutations() {
       [](const TransactionState& remembered, TransactionState& loaded) {
         loaded.sessions = remembered.sessions;
       };
-  add("stale-clock", "by another clock", "the clock is believed to show what was reckoned")
+  add("stale-clock", "by another clock", "the estimated time is not checked against the clock")
       .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
     loaded.now = remembered.now;
   };
@@ -476,13 +476,13 @@ std::vector<Mutation> MakeMutations() {
   };
   add("forget-ended", "not settled", "an ended session is not settled").after_places =
       [](std::vector<PlaceKey>& places) { places.clear(); };
-  add("tell-uncommitted", "told its observer", "a change is told that was rolled back")
+  add("tell-uncommitted", "told its observer", "a change is reported that was rolled back")
       .answers_before_commit = true;
   add("feed-skips", "told its observer", "the feed loses the last change of a read").after_feed =
       [](std::vector<FeedEntry>& entries) {
         if (!entries.empty()) entries.pop_back();
       };
-  add("feed-repeats", "told its observer", "the feed tells a change twice").after_feed =
+  add("feed-repeats", "told its observer", "the feed reports a change twice").after_feed =
       [](std::vector<FeedEntry>& entries) {
         if (!entries.empty()) entries.push_back(entries.back());
       };
@@ -490,7 +490,7 @@ std::vector<Mutation> MakeMutations() {
                          "a candidate is elected in a paused election");
   paused.before_law = ForgetPauses;
   paused.after_law = RestorePauses;
-  add("no-delay", "before it may be", "a seat is granted before its delay is over").before_law =
+  add("no-delay", "before it may be", "a seat is granted before its delay ends").before_law =
       ForgetDelays;
   add("no-cool-down", "who is kept out", "a candidate is elected during its cool-down").before_law =
       ForgetCoolDowns;
@@ -498,11 +498,11 @@ std::vector<Mutation> MakeMutations() {
       .before_law = MakeAllWilling;
   add("no-wake-up", "stays vacant while", "nobody looks for elections that are ready for a grant")
       .after_due = [](DueWork& due) { due.elections.clear(); };
-  add("restart-terms", "its events in", "the terms of a deleted election begin anew").after_law =
+  add("restart-terms", "its events in", "the terms of a deleted election begin again").after_law =
       RestartTerms;
-  add("restart-revisions", "its last event at", "the revisions of a deleted election begin anew")
+  add("restart-revisions", "its last event at", "the revisions of a deleted election begin again")
       .after_law = RestartRevisions;
-  add("keep-superseded", "lives on", "who is superseded keeps its session").after_law =
+  add("keep-superseded", "lives on", "a superseded candidate keeps its session").after_law =
       KeepTheSuperseded;
   add("set-in-part", "of its set", "a set of seats is granted in part").after_law = GrantInPart;
   add("ask-twice", "took effect twice", "an Appoint takes effect twice").after_law = AskTwice;
@@ -522,7 +522,7 @@ std::vector<Mutation> MakeMutations() {
   add("withdraw-while-reading", "which nobody asked for",
       "a call that is cancelled while its place is read gives the place up")
       .withdraws_while_reading = true;
-  add("drop-early-elected", "was told of its election",
+  add("drop-early-elected", "had heard of its election",
       "an ELECTED that comes before the answer of its call is dropped")
       .drops_early_election = true;
   add("wait-while-draining", "waits on in a replica", "a waiting call does not notice a shutdown")
@@ -531,8 +531,7 @@ std::vector<Mutation> MakeMutations() {
                         "a KeepAlive is answered before the session is known to be kept");
   early.answers_before_renewal = true;
   early.provoke = SlowDown;
-  add("resume-late", "was told of", "an observer resumes one revision too late").resumes_late =
-      true;
+  add("resume-late", "received", "an observer resumes one revision too late").resumes_late = true;
   Mutation& from_reply =
       add("lease-from-reply", "believe", "a client counts its lease from the reply");
   from_reply.lease_from_reply = true;
@@ -593,7 +592,7 @@ std::vector<Mutation> MakeMutations() {
 
 }  // namespace
 
-// Of its two ways, only one can apply: an orphan's home is another one.
+// Only one of the two can apply: an orphan's home is another one.
 void EndIfUnchanged(TransactionState& transaction, const Session& session) {
   EndSilent(transaction, session.id, session.moves);
   if (session.home != transaction.home) EndOrphan(transaction, session.id, session.home);

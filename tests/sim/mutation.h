@@ -13,7 +13,7 @@ namespace tenure::sim {
 
 struct World;
 
-// As the law has it.
+// The law's own end of a session.
 void EndIfUnchanged(TransactionState& transaction, const Session& session);
 
 struct Mutation {
@@ -35,11 +35,11 @@ struct Mutation {
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;
 
-  // Of homes.
+  // Errors of homes.
   std::function<Result<BeatReport>(Store&, const BeatOrder&)> beat;
   std::function<Result<bool>(Store&, HomeId, uint64_t beat)> declare_dead;
   std::function<void(std::vector<NumberedDeparture>&)> after_departures;
-  // How the end of a silent session or of an orphan is decided that comes late.
+  // How a late end of a silent session or of an orphan is decided.
   std::function<void(TransactionState&, const Session&)> late_end = EndIfUnchanged;
   bool without_witness = false;  // of transactions that are not numbered
   bool never_sweeps = false;
@@ -50,18 +50,18 @@ struct Mutation {
   bool answers_before_commit = false;  // and then some transactions are rolled back
 
   bool orders_ignore_term = false;  // of the operators' service
-  // Of the law: a campaign after a term that its session leads in.
+  // Errors of the law: a campaign after a term that its session leads in.
   bool ignores_after_term = false;  // keeps that term
   bool ends_any_term = false;       // also ends later ones
 
-  // Of the machines of calls.
+  // Errors of the machines of calls.
   bool withdraws_while_reading = false;  // a cancelled call whose place is being read
   bool drops_early_election = false;     // one that comes before the command's answer
   bool waits_while_draining = false;
   bool answers_before_renewal = false;  // of a KeepAlive stream
   bool resumes_late = false;            // an observer, by one revision
 
-  // Of clients, and of what they write to.
+  // Errors of clients, and of the resource that they write to.
   bool lease_from_reply = false;
   bool believes_unconfirmed = false;
   bool forgets_to_stop = false;  // goes on after its lease

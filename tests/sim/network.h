@@ -1,7 +1,7 @@
 // Between clients and replicas: messages take their time, and some are lost. A lost message breaks
 // its connection, and both ends notice, some time later.
 //
-// What a client hands over as `done` or `on_...` is called on the client's side, at most once for a
+// The client's callbacks, `done` and `on_...`, are called on the client's side, at most once for a
 // call that it has not cancelled.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace tenure::sim {
 
 using Replicas = std::vector<std::unique_ptr<Replica>>;
 
-// What a Campaign call asks for. Its call id is made by the replica.
+// The fields of a Campaign call. The replica makes its call id.
 template <typename Command>
 struct CampaignRequest {
   Command command;
@@ -32,7 +32,7 @@ using Respond = std::function<void(Result<T>)>;
 
 // The client's end of a call.
 struct Call {
-  // No answer is wanted any more. The replica gets to know of it.
+  // The client no longer wants an answer. The replica learns of this.
   void Cancel() {
     if (std::exchange(over, true)) return;
     if (cancel) cancel();
@@ -42,7 +42,7 @@ struct Call {
   std::function<void()> cancel;
 };
 
-// Runs in the replica, and answers with what a cancellation does there.
+// Runs in the replica, and returns what a cancellation does there.
 template <typename T>
 using Serve = std::function<std::function<void()>(Replica&, Respond<T>)>;
 

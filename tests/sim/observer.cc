@@ -93,7 +93,7 @@ void Observer::Hear(const std::shared_ptr<const Event>& event) {
   Revision& heard = heard_[event->election];
   const bool first = heard == Revision{} && auditor_.IsFirst(event->election, event->revision);
   if (event->revision != heard.Next() && !first) {
-    world_.Violate("{} was told of {} revision {} after {}", name_, event->election.bytes,
+    world_.Violate("{} received {} revision {} after {}", name_, event->election.bytes,
                    event->revision.value, heard.value);
   }
   heard = event->revision;
@@ -101,7 +101,7 @@ void Observer::Hear(const std::shared_ptr<const Event>& event) {
   Event told = *event;
   told.leader.call_id = {};  // not in the log
   if (stored == nullptr || *stored != told) {
-    world_.Violate("{} was told of {} revision {}, which is not in the log", name_,
+    world_.Violate("{} received {} revision {}, which is not in the log", name_,
                    event->election.bytes, event->revision.value);
   }
 }
@@ -112,7 +112,7 @@ void Observer::Hear(const calls::Snapshot& snapshot) {
   const bool gone = (election != nullptr && election->history_from > heard->second.Next()) ||
                     auditor_.WasPurgedSince(snapshot.name, heard->second);
   if (!first_time && !gone) {
-    world_.Violate("{} had to begin anew with {} after revision {}, which is still in the log",
+    world_.Violate("{} had to begin again with {} after revision {}, which is still in the log",
                    name_, snapshot.name.bytes, heard->second.value);
   }
   heard->second = snapshot.election ? snapshot.election->revision : Revision{};

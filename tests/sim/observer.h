@@ -20,7 +20,7 @@ class Observer {
       : world_(world), network_(network), auditor_(auditor), name_("o" + std::to_string(number)) {}
 
   void Start() { Open(); }
-  // Whether it has had everything.
+  // Whether it has received everything.
   [[nodiscard]] bool KnowsAll() const;
   [[nodiscard]] const std::string& name() const { return name_; }
 

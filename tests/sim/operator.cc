@@ -131,7 +131,7 @@ void Operator::EndSession(const SessionId& session) {
   Send(number, kTriesMax);
 }
 
-// What counts is not how long ago it was used, but how long ago that was published.
+// The age of a purge is counted from when the last use was published.
 void Operator::PurgeAll() {
   const size_t number = world_.asked.orders.size();
   world_.Say("{} purges: order {}", name_, number);

@@ -1,6 +1,6 @@
-// An operator: looks at elections and gives orders, through whichever replica, by a network that
-// loses requests and replies. An order that was not answered is sent again, elsewhere; some are
-// sent again though they were. When all trouble is over it puts the elections in order.
+// An operator: looks at elections and gives orders, at any replica, through a network that loses
+// requests and replies. It repeats an order that was not answered, at another replica, and some
+// that were. When all trouble has ended, it puts the elections in order.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ class Operator {
             std::function<void(const std::optional<Election>& seen)> then);
   void Decide(const ElectionName& name, const std::optional<Election>& seen);
   void PutInOrder();
-  // What a command of the kind is sent with.
+  // A random command of each kind.
   [[nodiscard]] Appoint ChooseAppoint(const Election& seen);
   [[nodiscard]] Depose ChooseDepose(const Election& seen);
   [[nodiscard]] Configure ChooseConfigure(const ElectionName& name);

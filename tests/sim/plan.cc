@@ -53,7 +53,7 @@ Plan OnlyRestarts(const Plan& plan, Random& random) {
   return calm;
 }
 
-// Of replicas as homes of sessions. They draw from a source of their own.
+// Troubles of replicas as homes of sessions. They draw from a source of their own.
 Plan WithTroublesOfHomes(Plan plan) {
   Random random(plan.seed ^ 0x803e5);
   const auto sometimes = [&](Duration least, Duration most) {

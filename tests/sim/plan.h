@@ -1,4 +1,4 @@
-// What a seed makes of a run: how many take part, and what goes wrong, how often. Plain values.
+// A run as its seed plans it: how many take part, what goes wrong, and how often. Plain values.
 #pragma once
 
 #include <chrono>
@@ -25,20 +25,20 @@ struct Plan {
   int rounds = 0;       // of trouble, with a lull after each
   Duration trouble{0};  // how long faults are planted in each round; then all of them end
 
-  // Of messages, in millionths.
+  // Faults of messages, in millionths.
   int64_t lost_messages = 0;
   int64_t slow_messages = 0;
   Duration slow_at_most{0};
   // The longest time for which a task of a replica keeps a kind of threads busy.
   Duration busy_at_most{0};
-  // Of calls of the store, in millionths.
+  // Faults of calls of the store, in millionths.
   int64_t store_failures = 0;
   int64_t store_failed_commits = 0;  // of transactions: decided, and then rolled back
   int64_t store_lost_replies = 0;
   int64_t store_kills = 0;  // the replica dies just before, or just after
   int64_t store_stops = 0;  // the replica's process is stopped just before, or just after
   int64_t late_writes = 0;  // that fail and are made later: of homes only
-  // Between two of them on average; 0 is never.
+  // Average intervals; 0: never.
   Duration kills_every{0};
   Duration shutdowns_every{0};  // a replica drains, and is killed a little later
   Duration outages_every{0};    // a replica cannot reach the database
@@ -52,10 +52,10 @@ struct Plan {
   Duration freezes_every{0};     // a replica's process is stopped, and goes on
   Duration copies_every{0};      // a replica's machine is replaced by a copy of another one's
   Duration isolations_every{0};  // one replica cannot reach the database until it is declared dead
-  // Clients' clocks are fast or slow by at most so much, in millionths.
+  // The maximum drift of clients' clocks, in millionths.
   int64_t drift_max = 0;
-  // What the contract of the store allows, and MySQL does: the head of a queue may have died since
-  // it was read, and a transaction may be decided more than once.
+  // Allowed by the store's contract, and done by MySQL: the head of a queue may have died since it
+  // was read, and a transaction may be decided more than once.
   bool stale_heads = false;
   bool decided_twice = false;
   bool forgetful = false;  // replicas remember less than they could

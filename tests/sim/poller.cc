@@ -49,10 +49,10 @@ void Poller::OnAnswer(const ElectionName& election, Time sent_at,
     world_.Say("{} is answered about {}: {}", NameOf(session_), election.bytes,
                stood.error().message);
     MoveOn();
-    if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) return BeginAnew();
+    if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) return BeginAgain();
     return AskLater(election, world_.random.Between(20ms, 300ms));
   }
-  // Of a session that has been given up since.
+  // The answer is for a session that was given up since.
   if (stood->session.id != session_) return AskLater(election, 1ms);
   session_is_known_ = true;
   const Leadership* elected = ElectedBy(*stood);
@@ -100,7 +100,7 @@ void Poller::ResignSeat(const ElectionName& election, Seat& seat) {
   AskLater(election, world_.random.Between(100ms, 1s));
 }
 
-void Poller::BeginAnew() {
+void Poller::BeginAgain() {
   NewSession();
   for (auto& [election, seat] : seats_) {
     ++seat.calls;

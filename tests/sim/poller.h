@@ -22,7 +22,7 @@ class Poller final : public Client {
     std::optional<Term> term;  // led, by the last answer
     Lease lease;
     Term resigned;      // the last: it may still be on its way, and is not believed in again
-    bool done = false;  // had its turn since the trouble is over
+    bool done = false;  // had its turn since the trouble ended
   };
 
   void Ask(const ElectionName& election);
@@ -30,7 +30,7 @@ class Poller final : public Client {
                 const Result<calls::CampaignReply>& stood);
   void AskLater(const ElectionName& election, Duration pause);
   void ResignSeat(const ElectionName& election, Seat& seat);
-  void BeginAnew();
+  void BeginAgain();
 
   std::map<ElectionName, Seat> seats_;
 };

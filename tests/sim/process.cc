@@ -13,8 +13,8 @@ Result<Committed> ProcessStore::Transact(const LockSet& locks, const CommitRules
   return next_.Transact(locks, counted, decide);
 }
 
-// The engine of a copied machine draws the ids that the other one drew. The row of the image is
-// there already; those before are taken.
+// The engine of a copied machine draws the ids that the original drew. The row of the image exists
+// already; earlier ids are taken.
 Result<bool> ProcessStore::BeginHome(const HomeRow& home) {
   const bool of_image = image_ && image_->row.id == home.id && home_ == HomeId{};
   auto begun = of_image ? true : next_.BeginHome(home);

@@ -1,4 +1,4 @@
-// What a replica's process has to itself: its clocks, and its sight of the database.
+// A replica's process: its clocks, and its view of the database.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class Replica::Listener final : public engine::Watcher {
     }
   }
   void OnReset() override {
-    world_.Violate("r{} told its observer to begin anew, and the database is the same", replica_);
+    world_.Violate("r{} told its observer to begin again, and the database is the same", replica_);
   }
   void OnDrain() override {}
 

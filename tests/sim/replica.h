@@ -1,6 +1,6 @@
 // One replica: a process with a real engine, which is killed and started again.
 //
-// What is open in the process belongs to it, and dies with it.
+// Everything that is open in the process belongs to it, and dies with it.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace tenure::sim {
 
-// What is open in a replica: a call, a stream, a connection.
+// Something open in a replica: a call, a stream, a connection.
 class Resident {
  public:
   virtual ~Resident() = default;
@@ -39,7 +39,7 @@ class Replica {
 
   [[nodiscard]] bool up() const { return process_ != nullptr && process_->serving; }
   [[nodiscard]] int number() const { return number_; }
-  // Of this process; a later one has another.
+  // Of the present process; a later one has another.
   [[nodiscard]] int incarnation() const { return incarnation_; }
   // REQUIRES: up().
   [[nodiscard]] engine::Engine& engine() { return process_->engine; }
@@ -51,7 +51,7 @@ class Replica {
   // A new process. It begins to serve when it reaches the database. `image`: of the machine that it
   // is a copy of.
   void Start(const std::optional<Image>& image = std::nullopt);
-  // Of the machine that it runs on. Nothing: it is the home of no sessions, or will be soon.
+  // The image of its machine; nothing if it is down, shutting down, or not a living home.
   [[nodiscard]] std::optional<Image> TakeImage();
   // kill -9.
   void Kill(const std::string& why);
@@ -60,7 +60,7 @@ class Replica {
   // Runs what the engine does for a call that arrives now. It may be its last.
   void Enter(const std::function<void(engine::Engine&)>& work);
 
-  // Told of each commit that other replicas shall hear of. Before it is started.
+  // Receives each commit to announce to other replicas. To be called before it is started.
   void WhenCommitted(std::function<void(PartitionOffset)> committed) {
     committed_ = std::move(committed);
   }
@@ -92,7 +92,7 @@ class Replica {
   void Freeze();
   void Thaw();
   [[nodiscard]] bool frozen() const { return frozen_; }
-  // The last time.
+  // When it was last stopped.
   [[nodiscard]] engine::SteadyTime stopped_at() const { return frozen_at_; }
   // Something arrives here. In a process that is stopped it waits.
   void Arrive(std::function<void()> arrival);
@@ -112,7 +112,7 @@ class Replica {
   // Whether it has begun to shut down.
   [[nodiscard]] bool leaving() const { return process_ != nullptr && process_->leaving; }
 
-  // Whether its hub has had everything that is in the store.
+  // Whether its hub has received everything that is in the store.
   [[nodiscard]] bool KnowsAll() const;
 
  private:

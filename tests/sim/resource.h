@@ -1,5 +1,5 @@
-// What leaders write to: it refuses a lower term than it has seen. Whatever else goes wrong, no
-// older leader's write may follow a newer one's.
+// A resource that leaders write to: it refuses a lower term than it has seen. Whatever else goes
+// wrong, no older leader's write may follow a newer one's.
 #pragma once
 
 #include <map>

@@ -21,7 +21,7 @@
 
 namespace tenure::sim {
 
-// Of a call for one election or for several.
+// A call for one election or for several.
 template <typename Machine>
 class ProbedCampaign {
  public:
@@ -44,7 +44,7 @@ class ProbedCampaign {
       effects.emplace_back(calls::TakeBack{*withdrawal_});
     }
     if (!finished() && waits_ && elected_ > standing_in_) {
-      world_.Violate("{} waits on after its replica was told of its election",
+      world_.Violate("{} waits on after its replica had heard of its election",
                      NameOf(withdrawal_->session));
     }
     if (!finished() && waits_ && drained_) {

@@ -13,7 +13,7 @@ std::optional<Term> SetTaker::BelievedTerm(const ElectionName& election) const {
   return mine != held_.end() && Believes(lease_) ? std::optional(mine->term) : std::nullopt;
 }
 
-void SetTaker::BeginAnew() {
+void SetTaker::BeginAgain() {
   NewSession();
   held_.clear();
   lease_ = Lease();
@@ -65,7 +65,7 @@ void SetTaker::OnAnswer(Time sent_at, const Result<calls::CampaignReply>& answer
     const Reason reason = answer.error().reason;
     world_.Say("{} is answered about its set: {}", NameOf(session_), answer.error().message);
     MoveOn();
-    if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) return BeginAnew();
+    if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) return BeginAgain();
     return AskLater(world_.random.Between(20ms, 300ms));
   }
   session_is_known_ = true;
@@ -112,7 +112,7 @@ void SetTaker::ResignAll() {
   for (const ElectionName& election : set_) {
     Submit(Resign{election, session_, {}}, [](const Result<Answer>&) {});
   }
-  BeginAnew();
+  BeginAgain();
 }
 
 }  // namespace tenure::sim

@@ -14,12 +14,12 @@ class SetTaker final : public Client {
  public:
   using Client::Client;
 
-  void Start() override { BeginAnew(); }
+  void Start() override { BeginAgain(); }
   [[nodiscard]] std::optional<Term> BelievedTerm(const ElectionName& election) const override;
 
  private:
   // With another set, and a session for it.
-  void BeginAnew();
+  void BeginAgain();
   void Ask();
   void AskLater(Duration pause);
   void OnAnswer(Time sent_at, const Result<calls::CampaignReply>& answer);

@@ -32,7 +32,7 @@ constexpr int kObservers = 2;
 constexpr auto kPatience = 120s;
 // A waiting call that could not renew tries again after half of this.
 constexpr auto kTendingTime = 1s;
-// So long after an election may be granted again it is: within a search for what is due.
+// A seat that may be granted again is granted within this time: a search for what is due.
 constexpr Duration kWakingTime = 1s;
 // An ended session is settled within a search, and observers hear of it within a poll.
 constexpr auto kHearingTime = 2s;
@@ -95,7 +95,7 @@ class Simulation {
       RunUntil(world_.Now() + 1s);
     }
     CheckAllRetired();
-    // What was left behind by those who vanished.
+    // Clients that vanished have left sessions behind.
     RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + settling_time_);
     CheckTheEnd();
     return Result();
@@ -211,7 +211,7 @@ class Simulation {
       AskNowAndThen();
     });
   }
-  // For those who ask who leads.
+  // Whether a reader gets the same answer for both.
   static bool IsSame(Election a, const Election& b) {
     if (a.leader && b.leader) a.leader->call_id = b.leader->call_id;
     return a.term == b.term && a.revision == b.revision && LeadershipOf(a) == LeadershipOf(b);
@@ -254,7 +254,7 @@ class Simulation {
     RunUntil(world_.Now() + world_.plan.LeaseMax() / 3 + kTendingTime);
     // If the clock was set back, what is planned by it comes later.
     if (trouble_.clock_went_back() == Duration(0)) CheckVacancies();
-    // The sessions of those who do not are over in this time.
+    // The sessions of those that do not expire in this time.
     RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + settling_time_);
     CheckVacancies();
     CheckNobodyLivesInThePast();
@@ -315,7 +315,7 @@ class Simulation {
     }
     for (const auto& observer : observers_) {
       if (!observer->KnowsAll()) {
-        world_.Violate("{} was not told of everything", observer->name());
+        world_.Violate("{} did not receive everything", observer->name());
       }
     }
   }

@@ -1,5 +1,5 @@
 // One simulated run: everything that its seed says, on one thread, from an empty database to the
-// moment when all trouble is over and everybody has had a turn.
+// moment when all trouble has ended and everybody has had a turn.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Outcome {
 [[nodiscard]] Outcome Simulate(const Plan& plan, const Mutation& mutation = NoMutation(),
                                std::ostream* trace_to = nullptr);
 
-// What to print of a run that went wrong.
+// The report of a run that went wrong.
 [[nodiscard]] std::string Report(const Outcome& outcome);
 
 }  // namespace tenure::sim

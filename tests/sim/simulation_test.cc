@@ -85,7 +85,7 @@ TEST(SimulationOfPatienceTest, EverySeatIsFilledByAWaitingCandidate) {
   }
 }
 
-// Orders come as fast as those whom they concern can follow, and answers to them are lost.
+// Orders come as fast as clients can follow them, and answers to them are lost.
 TEST(SimulationOfOperatorsTest, TheInvariantsHoldDespiteOperators) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Plan plan = PlanFor(seed);

@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The head of a queue as a store would have read it just before the first in it died: the
-// next one was not read. Answers with what has to be put back before the transaction is saved.
+// Leaves the head of a queue as a store would have read it just before the first in it died: the
+// next one was not read. Returns the candidacy to put back before the transaction is saved.
 std::optional<Candidacy> HideHead(ElectionState& state, const LockSet::Part& item) {
   if (state.queue.empty()) return std::nullopt;
   const Candidacy head = state.queue.front();

@@ -17,7 +17,7 @@ void Trouble::Begin() {
   Every(plan.kills_every, [this] { AnyReplica().Kill("from outside"); });
   Every(plan.shutdowns_every, [this] {
     Replica& replica = AnyReplica();
-    // Of two that share a home, one does not know what the other has adopted.
+    // Of two processes that share a home, one does not know what the other has adopted.
     const bool stays = replica.leaving() || replica.shares_home();
     if (!replica.up() || replica.frozen() || stays) return;
     const auto stays_up = [](const auto& other) { return other->up() && !other->leaving(); };
@@ -165,7 +165,7 @@ void Trouble::BlackOut() {
   if (std::exchange(world_.blackout, true)) return;
   world_.Say("the database is away");
   for (const auto& replica : replicas_) replica->CutOff();
-  // Often it is back when holders have just stopped believing, before their leases are over.
+  // Often it is back when holders have just stopped believing, before their leases end.
   const Duration lease = world_.plan.lease_ttl;
   const Duration away = world_.random.OneIn(2) ? world_.random.Between(lease / 2, lease)
                                                : world_.random.Between(lease, 10 * lease);

@@ -21,7 +21,7 @@ class Trouble {
   void Begin();
   void End();
   // How far the database's clock was set back, all in all: delays and cool-downs may last longer by
-  // so much.
+  // this time.
   [[nodiscard]] Duration clock_went_back() const { return clock_went_back_; }
 
  private:

@@ -1,5 +1,5 @@
-// What clients advertise: "p3/17" is the value of a candidacy of priority 3. So an event of an
-// election tells the priority of who was elected.
+// What clients advertise: "p3/17" is the value of a candidacy of priority 3. So the event of a
+// grant shows the priority of the elected candidate.
 #pragma once
 
 #include <cstdint>

@@ -29,17 +29,17 @@
 
 namespace tenure::sim {
 
-// To purge whatever is unused.
+// Purges every unused election.
 struct WholePurge {};
 
-// What an operator asked for, once, however often it was sent.
+// An operator's order, counted once, however often it was sent.
 struct Order {
   std::variant<Command, SessionId, WholePurge> wish;  // a session: to end it
   uint64_t records = 0;                               // how often the store says that it was done
 };
 
-// What was asked of replicas that takes a session out of an election, or ends it. Nobody may lose a
-// place, a seat or a session to a request that was never made.
+// Requests to replicas that take a session out of an election, or end it. Nobody may lose a place,
+// a seat or a session to a request that was never made.
 struct Asked {
   std::map<PlaceKey, std::set<uint64_t>> resigned;   // by term; 0 for whatever it holds there
   std::map<PlaceKey, std::set<uint64_t>> withdrawn;  // by call id

@@ -1,6 +1,6 @@
 // Sixteen clients campaign, renew, resign, appoint, depose, pause, configure, delete and end
-// sessions at random, on two replicas. Afterwards the event log, the tables, what observers were
-// told, and what the clients were answered must be one story in which nothing is wrong.
+// sessions at random, on two replicas. Afterwards the event log, the tables, and what observers and
+// clients received must be consistent.
 //
 // TENURE_TEST_SEED replays a seed (what the clients do; the interleaving is not replayed), and
 // TENURE_TEST_SECONDS says for how long.
@@ -156,7 +156,7 @@ class AdminStormTest : public ::testing::Test {
     const auto terms = std::ranges::count(events, v1::Event::TYPE_ELECTED, &EventRow::type);
     std::cout << calls << " calls, " << events.size() << " events, " << terms << " terms, "
               << changes.size() << " operators' changes, " << testimony.seats.size()
-              << " seats that clients were told of\n";
+              << " seats that clients received\n";
   }
 
   DatabaseServer database_;

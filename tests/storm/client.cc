@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kSessionsMax = 3;  // of one client
 constexpr uint32_t kCandidates = 16;
 
-// What may be answered to somebody who does not know what others do meanwhile.
+// Reasons that a client may get because it does not know what others do meanwhile.
 const std::set<std::string> kExpectedReasons = {
     "SESSION_NOT_FOUND", "SESSION_ENDED",       "ELECTION_NOT_FOUND",  "NOT_LEADER",
     "STALE_TERM",        "CANDIDACY_WITHDRAWN", "QUEUE_FULL",          "CANDIDATE_NOT_STANDING",

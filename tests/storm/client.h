@@ -13,7 +13,7 @@
 
 namespace tenure::testing::storm {
 
-// What clients were answered, to be compared with what the database holds.
+// The answers that clients got, to be compared with what the database holds.
 struct Testimony {
   struct Seat {
     std::string election;
@@ -22,7 +22,7 @@ struct Testimony {
 
     auto operator<=>(const Seat&) const = default;
   };
-  // What an operator's call had to say of itself. Its reason tells it from all others.
+  // What an operator's call reported. Its reason identifies it.
   enum class Change { kMade, kPossible, kNone };
 
   std::set<Seat> seats;                   // every leadership that was answered, to any client
@@ -84,7 +84,7 @@ class Client {
   void Operate(const std::string& what, AdminCall<Request, Response> call, Request request,
                Made made);
   v1::LeaderResponse ReadLeader(const std::string& election);
-  // What an answer said of an election; whatever is read later may not be older.
+  // Notes what an answer said of an election; later reads may not be older.
   void Saw(const v1::Leadership& leadership);
   void Saw(const v1::Election& election);
 

@@ -18,8 +18,8 @@
 
 namespace tenure::testing {
 
-// What an observer gets for each election, which has to be every revision, in order, once. The
-// terms that begin rise by one. Thread-safe.
+// The events that an observer gets for each election: it must get every revision once, in order.
+// The terms that begin rise by one. Thread-safe.
 class Chronicle {
  public:
   void Add(const v1::Event& event) {
@@ -67,7 +67,7 @@ class Load {
 
   [[nodiscard]] static std::string ContestOf(int i) { return "contest " + std::to_string(i); }
   [[nodiscard]] int contests() const { return contests_; }
-  // Until this number of further seats was given up.
+  // Waits until this number of further seats were given up.
   void WaitForCycles(int more, std::chrono::milliseconds patience = kPatience) {
     const int enough = cycles_ + more;
     EXPECT_TRUE(Eventually([&] { return cycles_ >= enough; }, patience));
@@ -75,7 +75,7 @@ class Load {
   void AddReader(Tenured& server) {
     threads_.emplace_back([&] { Read(server); });
   }
-  // The longest time without a grant, since this was asked last.
+  // The longest time without a grant since the last call.
   [[nodiscard]] std::chrono::milliseconds TakeLongestPause() {
     const std::lock_guard lock(mutex_);
     return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -93,7 +93,7 @@ class Load {
     const std::lock_guard lock(mutex_);
     return grants_;
   }
-  // Of readers who were shown less than had been granted before they asked.
+  // Complaints of readers that got an earlier term than was granted before they asked.
   [[nodiscard]] std::string Complaints() {
     const std::lock_guard lock(mutex_);
     return complaints_;

@@ -22,8 +22,8 @@ std::string MySqlRoot() {
   return root == nullptr ? "" : root;
 }
 
-// Flags of a MariaDB that does not wait until what it writes is on the disk. What it has answered
-// outlives it, but not the machine. MySQL has none that do as much.
+// Flags of a MariaDB that does not wait for the disk. What it has answered survives the server, but
+// not the machine. MySQL has no such flags.
 std::vector<std::string> SyncFlags(bool mysql) {
   const char* const sync = std::getenv("TENURE_TEST_SYNC");
   if (mysql || sync == nullptr || std::string(sync) != "off") return {};

@@ -52,7 +52,7 @@ class DatabaseServer {
   void EndConnections(const std::string& name) const;
   // Runs SQL as root.
   Finished Query(const std::string& sql, std::chrono::milliseconds patience = kPatience) const;
-  // The same, which has to succeed. Answers with the only cell of its last result, if it has one.
+  // The same, which has to succeed. Returns the only cell of its last result, if it has one.
   std::string Ask(const std::string& sql) const;
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] const Host& host() const { return host_; }

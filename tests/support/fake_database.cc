@@ -11,7 +11,7 @@
 namespace tenure::testing {
 namespace {
 
-// Of MySQL's protocol.
+// Constants of MySQL's protocol.
 constexpr uint32_t kConnectWithDb = 8;
 constexpr uint32_t kProtocol41 = 0x200;
 constexpr uint32_t kTransactions = 0x2000;

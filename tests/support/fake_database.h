@@ -1,5 +1,5 @@
-// What answers at a database's address, and is none: it speaks the protocol of MySQL only as far as
-// an attack needs it, without TLS. On loopback, for as long as it lives.
+// An impostor at a database's address: it speaks MySQL's protocol only as far as an attack needs
+// it, without TLS. On loopback, for as long as it lives.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class FakeDatabase {
   [[nodiscard]] int port() const { return port_; }
   // All that clients have sent.
   [[nodiscard]] std::string received() const;
-  // What they have answered when they were asked for the password.
+  // The clients' answers when they were asked for the password.
   [[nodiscard]] std::string given() const;
   [[nodiscard]] uint64_t bytes_sent() const { return bytes_sent_; }
 

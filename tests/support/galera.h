@@ -19,11 +19,11 @@ class Galera {
   DatabaseServer& server(size_t number) { return *nodes_.at(number); }
   // A store URL that names all of them, beginning with this one.
   [[nodiscard]] std::string Url(const std::string& database, size_t first = 0) const;
-  // Of a node that was killed: it gets what it has missed.
+  // Restarts a killed node, which gets what it has missed.
   void Rejoin(size_t number);
   void WaitUntilSynchronised(size_t number);
-  // Until each node sees the others, and is synchronised: one that was frozen does not know at once
-  // that it was left behind.
+  // Until each node sees the others, and is synchronised: a node that was frozen does not know at
+  // once that the others have expelled it.
   void WaitUntilWhole();
   // Makes a node apply, for some time, what another one commits: it lags behind.
   void MakeLag(size_t number);

@@ -94,7 +94,7 @@ size_t GroupReplication::WaitForPrimary(std::optional<size_t> no_more) {
 void GroupReplication::StartAlone(size_t number) { server(number).Start(); }
 
 void GroupReplication::Join(size_t number) {
-  // It is refused, or waits for up to a minute, while the group still knows who was killed.
+  // It is refused, or waits for up to a minute, while the group still knows the killed member.
   Finished started;
   EXPECT_TRUE(Eventually(
       [&] {

@@ -22,8 +22,8 @@ class GroupReplication {
   // A store URL that names all of them, beginning with this one.
   [[nodiscard]] std::string Url(const std::string& database, size_t first = 0) const;
 
-  // Which one says that it is the primary, and is known as such to a majority. Waits for it, and
-  // for this one to be no more, if it is named.
+  // The member that calls itself the primary, and that a majority knows as such. Waits for it, and,
+  // if `no_more` is given, until that one is the primary no longer.
   size_t WaitForPrimary(std::optional<size_t> no_more = {});
   // A member that was killed: starts it again, as an ordinary server that does not join.
   void StartAlone(size_t number);

@@ -1,5 +1,5 @@
-// HAProxy in front of database servers: it leads everybody to the first of them that answers, and
-// ends the connections to one that does not any more.
+// HAProxy in front of database servers: it sends all clients to the first server that answers, and
+// ends the connections to one that stops answering.
 #pragma once
 
 #include <memory>

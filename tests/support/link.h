@@ -23,13 +23,13 @@ class Link {
     kMute,  // the server gets everything, and nothing that it sends arrives
     kDeaf,  // the server gets nothing
     kDark,  // nothing comes either way
-    kHeld,  // what the server says comes when this is over
+    kHeld,  // what the server says is held until this state ends
     // Clients see the end of the connection, and the server does not.
     kHalfClosed,
   };
 
-  // Is shown all that a client has said, and what the server says just before it goes on to the
-  // client. Called on the threads of the connection, which have a number.
+  // Sees everything that a client has sent, and what the server sends just before it goes on to the
+  // client. Called on the threads of the connection, which has this number.
   using Tap = std::function<void(uint64_t connection, bool from_server, std::string_view bytes)>;
 
   explicit Link(int server_port, Tap tap = {});

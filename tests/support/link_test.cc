@@ -56,7 +56,7 @@ class LinkTest : public ::testing::Test {
   int server_ = -1;
 };
 
-TEST_F(LinkTest, WhatPassesIsShownBeforeItArrives) {
+TEST_F(LinkTest, BytesAreShownBeforeTheyArrive) {
   loopback::SendAll(client_, "ask");
   EXPECT_EQ(Received(server_, 3), "ask");
   loopback::SendAll(server_, "answer");
@@ -65,7 +65,7 @@ TEST_F(LinkTest, WhatPassesIsShownBeforeItArrives) {
   EXPECT_EQ(Seen(), ">ask<answer");
 }
 
-TEST_F(LinkTest, ADeafOneTellsTheServerNothingAndIsBrokenAfterwards) {
+TEST_F(LinkTest, ADeafLinkSendsTheServerNothingAndBreaksAfterwards) {
   link_.Become(Link::State::kDeaf);
   loopback::SendAll(client_, "lost");
   loopback::SendAll(server_, "told");
@@ -77,7 +77,7 @@ TEST_F(LinkTest, ADeafOneTellsTheServerNothingAndIsBrokenAfterwards) {
   EXPECT_EQ(Received(server_, 1), "");
 }
 
-TEST_F(LinkTest, NothingComesAfterWhatWasLost) {
+TEST_F(LinkTest, NothingArrivesAfterAGap) {
   link_.Become(Link::State::kDeaf);
   loopback::SendAll(client_, "lost");
   EXPECT_TRUE(Eventually([this] { return Seen().find(">lost") != std::string::npos; }));
@@ -90,7 +90,7 @@ TEST_F(LinkTest, NothingComesAfterWhatWasLost) {
   EXPECT_EQ(Received(server_, 5), "");
 }
 
-TEST_F(LinkTest, ItBreaksOffWhenItIsWholeAgainWhateverCameBetween) {
+TEST_F(LinkTest, ALossBreaksTheConnectionsWhateverStatesFollow) {
   loopback::SendAll(client_, "ask");
   EXPECT_EQ(Received(server_, 3), "ask");
 
@@ -101,7 +101,7 @@ TEST_F(LinkTest, ItBreaksOffWhenItIsWholeAgainWhateverCameBetween) {
   EXPECT_EQ(Received(client_, 1), "");
 }
 
-TEST_F(LinkTest, WhatIsHeldComesWhenThatIsOver) {
+TEST_F(LinkTest, HeldBytesArriveWhenTheLinkIsWholeAgain) {
   link_.Become(Link::State::kHeld);
   loopback::SendAll(server_, "held");
   loopback::SendAll(client_, "ask");
@@ -113,7 +113,7 @@ TEST_F(LinkTest, WhatIsHeldComesWhenThatIsOver) {
   EXPECT_EQ(Received(client_, 4), "held");
 }
 
-TEST_F(LinkTest, OneThatHoldsCanBeTakenDown) {
+TEST_F(LinkTest, AHoldingLinkCanBeDestroyed) {
   link_.Become(Link::State::kHeld);
   loopback::SendAll(server_, "held");
   loopback::SendAll(client_, "ask");

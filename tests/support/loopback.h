@@ -14,7 +14,7 @@ namespace tenure::testing::loopback {
 [[nodiscard]] int PortOf(int listener);
 // The next connection to it, which no child of this process inherits; negative at its end.
 [[nodiscard]] int Accept(int listener);
-// Nothing comes of a connection that is refused: it is at its end at once.
+// A connection that is refused is at its end at once.
 [[nodiscard]] int ConnectTo(int port);
 // Waits for bytes. Empty at the end of the connection.
 [[nodiscard]] std::string Receive(int connection);

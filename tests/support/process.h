@@ -45,7 +45,7 @@ struct Host {
   [[nodiscard]] std::vector<std::string> CommandLine(std::vector<std::string> command) const;
 };
 
-// What a command line begins with whose program sees this file as /etc/hosts, in a mount namespace.
+// The beginning of a command line whose program sees this file as /etc/hosts, in a mount namespace.
 [[nodiscard]] std::vector<std::string> EnterWithHostsFile(const std::string& path);
 
 // A TCP port of 127.0.0.1 that nobody listens on, and that no other test and no outgoing connection

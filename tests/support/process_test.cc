@@ -41,7 +41,7 @@ TEST(FreePortTest, APortIsGivenOnlyOnce) {
 
 // Otherwise a connection that somebody opens may take the port before the server that it was chosen
 // for.
-TEST(FreePortTest, APortIsNoneThatOutgoingConnectionsGet) {
+TEST(FreePortTest, NoPortIsOneThatOutgoingConnectionsGet) {
   int first_of_connections = 0;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first_of_connections;
 

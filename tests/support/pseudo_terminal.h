@@ -28,7 +28,7 @@ class TerminalScreen {
   // Whether the program has the screen to itself, and the shell's is kept.
   [[nodiscard]] bool alternate() const { return alternate_; }
   [[nodiscard]] bool cursor_visible() const { return cursor_visible_; }
-  // What came and was not understood, for the test to complain about.
+  // Sequences that were not understood, for the test to complain about.
   [[nodiscard]] const std::string& unknown() const { return unknown_; }
 
  private:

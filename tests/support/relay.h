@@ -14,7 +14,7 @@ namespace tenure::testing {
 // Passes on what comes to its own port of 127.0.0.1, and what is answered. Thread-safe.
 class Relay {
  public:
-  // `server` is "127.0.0.1:port", like all endpoints here. All that it says comes so much later.
+  // `server` is "127.0.0.1:port", like all endpoints here. `delay` is added to everything it sends.
   explicit Relay(const std::string& server, std::chrono::milliseconds delay = {});
   ~Relay();
   Relay(const Relay&) = delete;

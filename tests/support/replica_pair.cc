@@ -8,7 +8,7 @@
 
 namespace tenure::testing {
 
-// What the two engines do not have in common.
+// The differences between the two engines.
 struct ReplicationDialect {
   std::array<const char*, 2> flags;
   std::array<const char*, 4> semi_sync_flags;
@@ -135,7 +135,7 @@ void ReplicaPair::SwitchOver() {
                           "', 30)"),
             "0");
   replica_->Ask("STOP REPLICA; RESET REPLICA ALL");
-  // What it applies as a replica waits for nobody.
+  // What it applies as a replica does not wait for another server.
   SetSemiSync(*source_, false);
   std::swap(source_, replica_);
   // The new source takes no write before it has a replica.

@@ -54,7 +54,7 @@ class SqlRelay {
 
  private:
   void Accept();
-  // What is to be done with a message; empty: pass it on.
+  // What to do with a message; empty: pass it on.
   [[nodiscard]] Then Take(const std::string& message);
   void Broke();
 

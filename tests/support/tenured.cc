@@ -288,7 +288,7 @@ v1::KeepAliveResponse KeepAliveStream::WaitFor(const Condition& condition) {
     found = std::ranges::find_if(messages_, condition);
     return found != messages_.end();
   });
-  EXPECT_TRUE(came) << "the stream has told something else, " << messages_.size() << " times";
+  EXPECT_TRUE(came) << "the stream has sent something else, " << messages_.size() << " times";
   return came ? *found : v1::KeepAliveResponse();
 }
 

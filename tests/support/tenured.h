@@ -72,7 +72,7 @@ class Tenured {
   std::unique_ptr<v1::AdminService::Stub> admin_;
 };
 
-// Nothing unless the call succeeded; then the test goes on with a failure noted.
+// The fields of a Campaign request.
 struct CampaignArguments {
   std::string election = {};
   std::string candidate = {};
@@ -100,8 +100,8 @@ v1::DescribeElectionResponse Describe(Tenured& server, const std::string& electi
 // What one renewal on a stream of its own says of a session.
 v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
 
-// Runs `tenured bump-terms` on a store that nobody serves, and answers with what it says that all
-// numbers begin after.
+// Runs `tenured bump-terms` on a store that nobody serves. Returns the number after which all
+// numbers begin.
 uint64_t BumpTerms(const std::string& store_url);
 
 // How a call ends that sends these bytes as its one request, whatever its method takes.
@@ -131,7 +131,7 @@ class KeepAliveStream {
   // The first message that fulfils the condition, now or later.
   v1::KeepAliveResponse WaitFor(const Condition& condition);
   v1::Renewal WaitForRenewal();
-  // The first notice of this election that a term is over.
+  // The first notice that a term of this election has ended.
   v1::SeatLost WaitForLoss(const std::string& election);
   v1::StepDown WaitForStepDown(const std::string& election);
   v1::SessionEnded WaitForSessionEnded();

@@ -58,7 +58,7 @@ class Candidate:
         says.event("over", seat.term, cause=cause)
         self.over.set()
 
-    def stand_anew(self):
+    def stand_again(self):
         self.candidacy.resign()
         self.over.wait()
         self.candidacy.close()
@@ -118,8 +118,8 @@ def main():
             candidate.resigns = True
         elif what == "trouble":
             fork()
-        elif what == "anew":
-            candidate.stand_anew()
+        elif what == "stand again":
+            candidate.stand_again()
         elif what == "quit":
             break
     candidate.client.close()

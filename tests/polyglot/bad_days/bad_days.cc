@@ -14,7 +14,7 @@ namespace {
 using tenure::testing::AllDays;
 using tenure::testing::AllLanguages;
 
-// Those that were asked for by name; all if none was. Throws CLI::ValidationError.
+// The items with these names; all if none is given. Throws CLI::ValidationError.
 template <typename Named>
 std::vector<Named> Chosen(const std::vector<Named>& all, const std::vector<std::string>& names) {
   if (names.empty()) return all;
@@ -36,11 +36,14 @@ int main(int argc, char** argv) {
   std::vector<std::string> days;
   std::string root = TENURE_SOURCE_DIR;
   std::string programs = TENURE_TEST_PROGRAMS;
-  app.add_option("--rounds", plan.rounds, "Of all days, for each language")->capture_default_str();
+  app.add_option("--rounds", plan.rounds,
+                 "Number of times that each language lives through all days")
+      ->capture_default_str();
   app.add_option("--casts", plan.casts,
                  "Pairs of candidates of each language, which share the rounds")
       ->capture_default_str();
-  app.add_option("--seed", plan.seed, "Of the moments at which days begin")->capture_default_str();
+  app.add_option("--seed", plan.seed, "Seed for the moments at which days begin")
+      ->capture_default_str();
   app.add_option("--language", languages, "Only this one; may be repeated");
   app.add_option("--day", days, "Only this one; may be repeated");
   app.add_option("--root", root, "Where client/ is, with what was built in it");
@@ -53,7 +56,7 @@ int main(int argc, char** argv) {
     return app.exit(error);
   }
 
-  ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
+  ::testing::InitGoogleTest();  // a failed expectation in tests/support ends the run
   GTEST_FLAG_SET(throw_on_failure, true);
   signal(SIGPIPE, SIG_IGN);  // a candidate that gets a command may have ended
   try {

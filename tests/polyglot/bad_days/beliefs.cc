@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr auto kBetweenQuestions = 20ms;
 constexpr int64_t kBetweenLinesNs = 50'000'000;
 
-// Of less than a pipe takes at once, so that lines of several processes do not mix.
+// Lines are shorter than PIPE_BUF, so that those of several processes do not mix.
 void Write(const nlohmann::json& line) {
   const std::string text = line.dump() + "\n";
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
@@ -66,7 +66,7 @@ void Beliefs::Run(const std::stop_token& stop) const {
     belief->at_ns = after_ns;
     belief->deadline_ns.reset();
     if (term != 0 && remaining) belief->deadline_ns = before_ns + remaining->count();
-    // Who has no deadline is ended by force, and says nothing afterwards.
+    // A candidate without a deadline is killed, and says nothing afterwards.
     const int64_t between_lines_ns = remaining ? kBetweenLinesNs : 0;
     if (!same || (term != 0 && after_ns - said_ns >= between_lines_ns)) {
       belief->Say();

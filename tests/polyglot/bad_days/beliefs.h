@@ -11,14 +11,13 @@
 
 namespace tenure::testing {
 
-// Of CLOCK_MONOTONIC.
+// By CLOCK_MONOTONIC.
 [[nodiscard]] int64_t NowNs();
 
 // One line, whole, on standard output. Thread-safe.
 void Say(const std::string& event, uint64_t term, const std::string& cause = "");
 
-// Asks again and again whether this process leads, on a thread of its own, and says what it is
-// answered.
+// Asks again and again whether this process leads, on a thread of its own, and reports the answers.
 class Beliefs {
  public:
   struct Answer {

@@ -68,7 +68,7 @@ bool Cast::Settled() {
 }
 
 void Cast::Expect(bool came, const std::string& what) {
-  if (!came) throw Missed("this has not come: " + what);
+  if (!came) throw Missed("this did not happen: " + what);
 }
 
 void Cast::Recover() {
@@ -82,7 +82,7 @@ void Cast::Recover() {
   } catch (const Missed&) {
     for (auto& player : players_) Replace(player);
     Settle();
-    throw Missed("this has come only when others stood in their place: they stand again");
+    throw Missed("this happened only after both were replaced: they stand again");
   }
 }
 
@@ -94,9 +94,9 @@ void Cast::Replace(std::unique_ptr<Player>& player, const Endpoints& endpoints) 
 
 void Cast::Quit() {
   Settle();
-  Expect(other().Quit(), "who waits ends when it is told to");
-  Expect(leader().Quit(), "who leads ends when it is told to");
-  Expect(witness_.WaitForEndOf(term_), "who leads has given up its seat");
+  Expect(other().Quit(), "the waiting candidate ends when asked to");
+  Expect(leader().Quit(), "the leader ends when asked to");
+  Expect(witness_.WaitForEndOf(term_), "the leader has given up its seat");
 }
 
 bool Cast::Says(const Player& player, Line::Event event, uint64_t term) {

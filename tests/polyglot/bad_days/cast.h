@@ -13,7 +13,7 @@
 
 namespace tenure::testing {
 
-// Something did not happen that has to. The day is over then.
+// Something that must happen did not. It ends the day.
 struct Missed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,22 +30,22 @@ class Cast {
   void Settle();
   // Throws Missed unless it came.
   static void Expect(bool came, const std::string& what);
-  // Whatever was done to them is undone. If they do not settle, others replace them; then it throws
-  // Missed all the same.
+  // Undoes whatever was done to them, and waits until they settle. If they do not, replaces them,
+  // and throws Missed once the others have settled.
   void Recover();
   // Both end; the leader gives up the seat. Throws Missed.
   void Quit();
 
-  // As it was when they settled.
+  // The leader when they settled.
   [[nodiscard]] Player& leader() { return *players_.at(leader_); }
   [[nodiscard]] Player& other() { return *players_.at(1 - leader_); }
   [[nodiscard]] uint64_t term() const { return term_; }
 
   [[nodiscard]] bool Says(const Player& player, Line::Event event, uint64_t term);
   [[nodiscard]] bool HasSaid(const Player& player, Line::Event event, uint64_t term) const;
-  // It is killed, and another process stands in its place.
+  // Kills the leader, and starts another process in its place.
   void ReplaceLeader(const Endpoints& endpoints = {}) { Replace(players_.at(leader_), endpoints); }
-  // A new process of the leader's name and language, which takes over. The old one is handed out.
+  // Starts a new process of the leader's name and language, which takes over. Returns the old one.
   [[nodiscard]] std::unique_ptr<Player> SupersedeLeader(const Endpoints& endpoints = {});
 
   [[nodiscard]] Stage& stage() { return stage_; }

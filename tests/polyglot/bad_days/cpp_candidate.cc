@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBetweenLooks = 20ms;
 
-// The next thread that this thread starts cannot be had.
+// Whether the next thread that this thread creates fails to start.
 thread_local bool no_thread = false;
 
 class Candidate {
@@ -45,7 +45,7 @@ class Candidate {
   void Linger(bool lingers) { lingers_ = lingers; }
   void Resign() { resigns_ = true; }
   void MakeTrouble() { work_cannot_start_ = true; }
-  void StandAnew() {
+  void StandAgain() {
     elector_->Resign();
     over_.wait(false);
     const std::lock_guard lock(mutex_);
@@ -97,7 +97,7 @@ class Candidate {
 
 }  // namespace
 
-// Before that of libc.
+// Takes precedence over libc's.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*run)(void*), void* argument) {
   if (std::exchange(no_thread, false)) return EAGAIN;
@@ -116,7 +116,7 @@ int main() {
     if (what == "heed") candidate->Linger(false);
     if (what == "resign") candidate->Resign();
     if (what == "trouble") candidate->MakeTrouble();
-    if (what == "anew") candidate->StandAnew();
+    if (what == "stand again") candidate->StandAgain();
     if (what == "quit") break;
   }
 }

@@ -22,7 +22,8 @@ void ExpectNext(Cast& cast) {
 }
 
 void ExpectOver(Cast& cast) {
-  Cast::Expect(cast.Says(cast.leader(), Event::kOver, cast.term()), "it says that it is over");
+  Cast::Expect(cast.Says(cast.leader(), Event::kOver, cast.term()),
+               "it says that its term has ended");
 }
 
 // Nobody else gets the seat of a holder whose work has ended in an outage.
@@ -34,8 +35,8 @@ void ExpectItLeadsOn(Cast& cast) {
 
 // --- What befalls one candidate ---
 
-// From now on no answer comes. Waits until the service has been sent a renewal. None is under way
-// before: a client that misses the answer to that may never send another one.
+// Holds back all answers from now on, and waits until a renewal was sent. None is under way before:
+// a client that misses its answer may never send another one.
 void HoldTheAnswer(Cast& cast) {
   const std::string& process = cast.leader().stand().process;
   const size_t answers = cast.witness().answers(process);
@@ -118,16 +119,16 @@ void ResignedAndTheAnswerLost(Cast& cast) {
   leader.wire().Become(State::kWhole);
 }
 
-// What stands next in the same process hears of the renewal that was answered before.
-void ResignedAndStoodAnew(Cast& cast) {
+// The next elector of the same process gets the answer to the earlier renewal.
+void ResignedAndStoodAgain(Cast& cast) {
   HoldTheAnswer(cast);
-  cast.leader().StandAnew();
+  cast.leader().StandAgain();
   ExpectOver(cast);
   ExpectNext(cast);
   cast.leader().wire().Become(State::kWhole);
 }
 
-// The one that waits is granted the seat, and does not hear of it before its lease is over.
+// The waiting candidate is granted the seat, and does not hear of it before its lease ends.
 void ExpectLateGrant(Cast& cast) {
   cast.leader().Resign();
   Cast::Expect(cast.witness().WaitForEndOf(cast.term() + 1), "the grant expires");
@@ -146,11 +147,11 @@ void GrantedWhileStopped(Cast& cast) {
   cast.other().Signal(SIGCONT);
 }
 
-// A new process of the leader's name takes over its seat. The old one is handed out.
+// A new process of the leader's name takes over its seat. Returns the old one.
 std::unique_ptr<Player> Supersede(Cast& cast, const Endpoints& endpoints = {}) {
   auto former = cast.SupersedeLeader(endpoints);
   ExpectNext(cast);
-  Cast::Expect(cast.Says(*former, Event::kOver, cast.term()), "it says that it is over");
+  Cast::Expect(cast.Says(*former, Event::kOver, cast.term()), "it says that its term has ended");
   if (cast.witness().cause_of(cast.term()) != v1::CAUSE_SUPERSEDED) {
     // Its lease had ended by itself. Standing again, it may have superseded the newer one in turn,
     // which then never stands again.
@@ -167,7 +168,7 @@ void Superseded(Cast& cast) {
     Cast::Expect(Eventually([&] { return !former->Running(); }), "it ends");
   } else {
     Cast::Expect(cast.Says(*former, Event::kRefused, 0), "it says that it is refused for good");
-    Cast::Expect(former->Quit(), "it ends when it is told to");
+    Cast::Expect(former->Quit(), "it ends when asked to");
   }
 }
 
@@ -198,8 +199,8 @@ void Outage(Cast& cast, State state, std::chrono::milliseconds begins,
   for (Player* player : {&cast.leader(), &cast.other()}) player->wire().Become(State::kWhole);
 }
 
-// If the work was asked to stop, the term is over when it does, even if renewals are answered
-// again. The same process may lead in the next one.
+// If the work was asked to stop, the term ends when it does, even if renewals are answered again.
+// The same process may lead in the next one.
 bool WorkGoesOn(Cast& cast) {
   if (!cast.HasSaid(cast.leader(), Event::kStop, cast.term())) return true;
   cast.leader().Linger(false);
@@ -318,7 +319,7 @@ const std::vector<Day>& AllDays() {
       {.name = "frozen for 0.45 of a lease", .lingers = true, .play = FrozenForAlmostHalfALease},
       {.name = "resign lost on its way", .play = ResignLostOnItsWay},
       {.name = "resigned, and the answer lost", .play = ResignedAndTheAnswerLost},
-      {.name = "resigned, and stood anew", .play = ResignedAndStoodAnew},
+      {.name = "resigned, and stood again", .play = ResignedAndStoodAgain},
       {.name = "a late grant", .play = LateGrant},
       {.name = "granted while it was stopped", .play = GrantedWhileStopped},
       {.name = "superseded", .play = Superseded},

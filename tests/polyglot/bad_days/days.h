@@ -1,5 +1,5 @@
-// The script: what is done to candidates on each bad day, and what must be seen then. What must
-// never be seen, on any day, is the witness's.
+// The script: what is done to candidates on each bad day, and what must be seen then. The witness
+// checks what must never be seen, on any day.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace tenure::testing {
 
 struct Day {
   std::string name;
-  // How the leader works when it is asked to stop: it lingers until its term is over, so that its
+  // How the leader works when it is asked to stop: it lingers until its term ends, so that its
   // deadline is seen; or it stops.
   bool lingers = false;
   // What one cast goes through, from when it has settled. Throws Missed.
   std::function<void(Cast&)> play = {};
-  // What must be seen once that has been healed. Throws Missed.
+  // What must be seen once the strike has been healed. Throws Missed.
   std::function<void(Cast&)> afterwards = {};
-  // What befalls the service, and so all casts at once, before they play and after.
+  // What happens to the service, and so to all casts at once, before they play and after.
   std::function<void(Stage&)> strike = {};
   std::function<void(Stage&)> heal = {};
 };

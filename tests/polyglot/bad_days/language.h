@@ -9,8 +9,8 @@ namespace tenure::testing {
 
 struct Language {
   std::string name;
-  // Of the program that speaks README.md's protocol, on the library. Of `tenure run`: `tenure`, and
-  // the command that it runs.
+  // Runs the program that speaks README.md's protocol, on the library. For `tenure run`: `tenure`,
+  // and the command that it runs.
   std::vector<std::string> command;
   bool is_tenure_run = false;
   // It has no clock that runs while the machine sleeps, and takes a time of day that is set ahead

@@ -10,7 +10,7 @@
 
 namespace tenure::testing {
 
-// Of the clock that all candidates read: CLOCK_MONOTONIC.
+// CLOCK_MONOTONIC, which all candidates read.
 using Moment = std::chrono::steady_clock::time_point;
 
 struct Line {
@@ -21,7 +21,7 @@ struct Line {
   Moment at;          // of a belief: after it was last asked for
   std::string cause = {};
 
-  // Of a belief: after it was first asked for, and before it was last asked for.
+  // For a belief: after it was first asked for, and before it was last asked for.
   Moment first = {};
   Moment last = {};
   std::optional<Moment> deadline = {};  // as the library showed it then, if it does

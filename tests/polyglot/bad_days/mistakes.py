@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plants a mistake in a copy of each library: a lease that is counted from the answer to a renewal. The bad days have to see each.
+"""Plants a mistake in a copy of each library: a lease that is counted from the answer to a renewal. The bad days must see each.
 
-The mistakes are patches of code that ships, so that they follow it: one that does not apply any more has to be made anew. The libraries
+The mistakes are patches of code that ships, so that they follow it: a patch that no longer applies must be made again. The libraries
 have been prepared before, as scripts/bad-days.sh does.
 """
 
@@ -29,7 +29,7 @@ def patch(language, folder):
 
 
 def copy(language, *borrowed):
-    """Of a library with its generated stubs. Answers with its folder."""
+    """Copies a library with its generated stubs. Returns its folder."""
     source, target = ROOT / "client" / language, COPY / "client" / language
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(*MADE))
@@ -55,7 +55,7 @@ def plant_typescript():
 
 def plant_java():
     folder = copy("java")
-    # Of the whole project, its build reads these.
+    # Its build reads these files of the whole project.
     shutil.rmtree(COPY / "proto", ignore_errors=True)
     shutil.copytree(ROOT / "proto", COPY / "proto")
     shutil.copy(ROOT / "LICENSE", COPY)

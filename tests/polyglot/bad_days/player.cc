@@ -17,8 +17,8 @@
 namespace tenure::testing {
 namespace {
 
-// A library believes for nine tenths of its lease. `tenure run` ends its command by force when that
-// is over, which takes a moment: before the lease is over.
+// A library believes for nine tenths of its lease. `tenure run` then kills its command, which takes
+// a moment: at most until the lease ends.
 constexpr double kBelievesFor = 0.9;
 constexpr double kCommandLivesFor = 1.0;
 
@@ -135,9 +135,9 @@ void Player::Resign() {
   }
 }
 
-void Player::StandAnew() {
+void Player::StandAgain() {
   if (language_.is_tenure_run) return Resign();
-  Tell(R"({"do":"anew"})");
+  Tell(R"({"do":"stand again"})");
 }
 
 bool Player::Quit() {
@@ -174,7 +174,7 @@ void Player::MoveClock(std::chrono::seconds by) {
 }
 
 void Player::Tell(const std::string& line) const {
-  // Less than a pipe takes at once. It may have ended.
+  // Shorter than PIPE_BUF. The process may have ended.
   [[maybe_unused]] const ssize_t written = write(input_, (line + "\n").data(), line.size() + 1);
 }
 

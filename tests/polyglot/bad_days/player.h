@@ -31,7 +31,7 @@ struct Stand {
 
 class Player {
  public:
-  // It stands from now on, and lives as long as the thread that calls this.
+  // Starts the program, which lives as long as the thread that calls this.
   Player(const Language& language, Witness& witness, Stand stand,
          const std::vector<int>& replica_ports);
   // Killed, if it still runs.
@@ -44,16 +44,16 @@ class Player {
   void Linger(bool lingers);
   // Its work ends by itself, so that its seat is given up. It stands again.
   void Resign();
-  // It resigns, and when that is over it stands with another elector of the same client. `tenure
-  // run` has no such thing: it stands again by itself.
-  void StandAnew();
-  // What can go wrong in its language does, once. `tenure run` has no such thing.
+  // It resigns, and when its term has ended it stands with another elector of the same client.
+  // `tenure run` only resigns: it stands again by itself.
+  void StandAgain();
+  // Makes what can go wrong in its language go wrong, once. `tenure run` has no such thing.
   void MakeTrouble() { Tell(R"({"do":"trouble"})"); }
   // It gives up everything and ends. Returns whether it did, with success.
   [[nodiscard]] bool Quit();
   // A replica is at another address of its name. REQUIRES: it finds them by name.
   void Move(size_t replica);
-  // Its time of day steps, and no other clock of it.
+  // Steps its time of day, and no other clock.
   void MoveClock(std::chrono::seconds by);
   void Signal(int number) const { process_->Signal(number); }
   [[nodiscard]] bool Running() { return process_->Running(); }
@@ -61,8 +61,7 @@ class Player {
   [[nodiscard]] Wire& wire() { return wire_; }
   [[nodiscard]] const Stand& stand() const { return stand_; }
   [[nodiscard]] const Language& language() const { return language_; }
-  // What it has said of endpoints that it cannot use, on standard error: lines from "cannot use"
-  // on.
+  // Its warnings about endpoints that it cannot use, on standard error: lines from "cannot use" on.
   [[nodiscard]] std::vector<std::string> Warnings() const;
 
  private:

@@ -47,7 +47,7 @@ class Worker {
   std::jthread thread_;
 };
 
-// A cast, and the thread that plays it. What is missed is noted, and ends the day.
+// A cast, and the thread that plays it. A failed expectation is noted, and ends the day.
 class Troupe {
  public:
   Troupe(Stage& stage, const Language& language, int number, uint64_t seed) : language_(language) {
@@ -56,7 +56,7 @@ class Troupe {
           std::make_unique<Cast>(stage, language_, number, seed + static_cast<uint64_t>(number));
     });
   }
-  // By the thread that has started its processes.
+  // Runs on the thread that has started its processes.
   ~Troupe() {
     WaitUntilDone();
     Do([this] { cast_.reset(); });
@@ -67,7 +67,7 @@ class Troupe {
 
   [[nodiscard]] const std::string& language() const { return language_.name; }
 
-  // Each begins, and does not wait. REQUIRES: nothing is being done.
+  // Each begins without waiting. REQUIRES: nothing is being done.
   void Begin(const Day& day) {
     Do([this, &day] { TryBegin(day); });
   }
@@ -102,7 +102,7 @@ class Troupe {
   }
 
   void WaitUntilDone() { worker_.WaitUntilDone(); }
-  // What has come of all that was done since. REQUIRES: nothing is being done.
+  // The results since the last call. REQUIRES: nothing is being done.
   [[nodiscard]] Tally TakeTally() {
     for (std::string& violation : cast_->witness().TakeViolations()) {
       tally_.violations.push_back(std::move(violation));

@@ -20,7 +20,7 @@ struct Plan {
   uint64_t seed = 1;
 };
 
-// Of one day, in one language.
+// The results of one day, in one language.
 struct Tally {
   int times = 0;
   int seats_kept = 0;
@@ -30,7 +30,7 @@ struct Tally {
 // By the language's and the day's name.
 using Outcome = std::map<std::string, std::map<std::string, Tally>>;
 
-// Says what is done on `out`.
+// Reports progress on `out`.
 [[nodiscard]] Outcome Play(const Plan& plan, std::ostream& out);
 [[nodiscard]] size_t CountViolations(const Outcome& outcome);
 [[nodiscard]] std::string Describe(const Outcome& outcome, const Plan& plan);

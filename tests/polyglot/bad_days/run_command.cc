@@ -1,6 +1,6 @@
-// What `tenure run` runs: the command that works, and what is run before and after each term.
-// Usage: bad_days_command leading|over|work [FILE]. While FILE is there, the work lingers when it
-// is asked to stop.
+// The command of `tenure run`, and its hooks before and after each term.
+// Usage: bad_days_command leading|over|work [FILE]. While FILE exists, the work lingers when it is
+// asked to stop.
 #include <unistd.h>
 
 #include <array>

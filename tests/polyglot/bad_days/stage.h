@@ -19,13 +19,13 @@ class Stage {
 
   [[nodiscard]] DatabaseServer& database() { return database_; }
   [[nodiscard]] std::vector<std::unique_ptr<Tenured>>& replicas() { return replicas_; }
-  // Of all replicas, beginning with this one.
+  // The ports of all replicas, beginning with this one.
   [[nodiscard]] std::vector<int> Ports(size_t first) const;
-  // Tells a witness of all terms of an election, from now on and for as long as both live.
+  // Reports all terms of an election to a witness, from now on and for as long as both live.
   [[nodiscard]] std::unique_ptr<tenure::Observer> Observe(const std::string& election,
                                                           Witness& witness) const;
-  // Held by the starter of a process, until the process stands. If they all started at once, those
-  // that lead already would wait for a processor until their leases are over.
+  // Held while a process starts, until it stands. If they all started at once, present leaders
+  // would wait for a processor until their leases end.
   [[nodiscard]] std::counting_semaphore<>& may_start() { return may_start_; }
 
  private:

@@ -1,5 +1,5 @@
-// The wires of one candidate: one to each replica, on which bad things happen. What goes over them
-// is read along: which requests renew the lease, and which of them were answered.
+// The wires of one candidate: one to each replica, on which bad things happen. They also see which
+// requests renew the lease, and which of them were answered.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class Messages {
   };
   explicit Messages(bool of_client) : preface_left_(of_client ? kPrefaceBytes : 0) {}
 
-  // Those that are complete with these bytes.
+  // The messages that these bytes complete.
   [[nodiscard]] std::vector<Message> Take(std::string_view bytes);
 
  private:
@@ -59,7 +59,7 @@ class Wire {
   void Become(Link::State state, std::chrono::milliseconds delay = {});
 
  private:
-  // A call, or the answer to one, is of this link, connection and stream.
+  // Identifies a call, and its answer: link, connection and stream.
   using Call = std::tuple<size_t, uint64_t, uint32_t>;
   struct Connection {
     Messages requests{true};

@@ -20,7 +20,7 @@ std::string Message(const std::string& bytes) {
   return std::string({0, 0, 0, 0, static_cast<char>(bytes.size())}) + bytes;
 }
 
-TEST(MessagesTest, AreThoseOfTheDataFramesWhateverTheyArePutTogetherFrom) {
+TEST(MessagesTest, AreReadFromDataFramesHoweverTheyAreSplit) {
   Messages messages(false);
   const std::string bytes = Frame(kHeaders, 1, "headers") + Frame(kData, 1, Message("one")) +
                             Frame(kData, 3, Message("two") + Message("three").substr(0, 6)) +
@@ -36,7 +36,7 @@ TEST(MessagesTest, AreThoseOfTheDataFramesWhateverTheyArePutTogetherFrom) {
                                  FieldsAre(3, "three")));
 }
 
-TEST(MessagesTest, OfAClientBeginAfterItsPreface) {
+TEST(MessagesTest, BeginAfterTheClientsPreface) {
   Messages messages(true);
 
   EXPECT_THAT(messages.Take("PRI * HTTP/2.0\r\n\r\n"), IsEmpty());

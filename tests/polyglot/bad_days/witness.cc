@@ -13,14 +13,14 @@ namespace {
 using Milliseconds = std::chrono::duration<double, std::milli>;
 using Event = Line::Event;
 
-// The service lets the next one in only when the holder must have stopped. An operator, or a newer
+// The service grants the next term only when the holder must have stopped. An operator, or a newer
 // session of the same candidate, does not wait for that: then only the term protects.
 bool WaitsForTheHolder(v1::Cause cause) {
   return cause == v1::CAUSE_EXPIRED || cause == v1::CAUSE_RESIGNED ||
          cause == v1::CAUSE_SESSION_CLOSED;
 }
 
-// What is older has been compared, and nobody says anything of it any more.
+// Older entries have been compared, and nothing more is reported about them.
 constexpr uint64_t kTermsKept = 16;
 constexpr size_t kDeadlinesKept = 256;
 
@@ -68,8 +68,8 @@ void Witness::HearBelief(Told& told, const Line& line) {
     Find(fmt::format("{} believes in term {} again", process, line.term));
   }
   if (reign.over_at && line.last > *reign.over_at) {
-    Find(fmt::format("{} believes in term {} {:.1f} ms after it has said that it is over", process,
-                     line.term, MillisBetween(*reign.over_at, line.last)));
+    Find(fmt::format("{} believes in term {} {:.1f} ms after it reported the end of its term",
+                     process, line.term, MillisBetween(*reign.over_at, line.last)));
   }
   if (reign.resigned_at && line.last > *reign.resigned_at) {
     Find(fmt::format("{} believes in term {} {:.1f} ms after its Resign was on its way", process,

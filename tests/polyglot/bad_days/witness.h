@@ -1,5 +1,5 @@
-// What is known of one election from outside its candidates, what they say themselves, and what of
-// it must not be.
+// Compares what is known of one election from outside its candidates with what they say themselves,
+// and finds what must not be.
 //
 // There are three witnesses. The candidates say what they believe, by one clock that they share.
 // Their wires know when a request was on its way, and that its answer has come: no deadline may be
@@ -27,14 +27,14 @@ namespace tenure::testing {
 // Thread-safe.
 class Witness {
  public:
-  // Of a candidate's process.
+  // A candidate's process.
   struct Candidate {
     std::string process;  // its name here; no other process has it
     std::string name;     // as the service knows it
     // For how much of the lease it may believe: 0.9, or 1 if its deadline ends it by force.
     double believes_for = 0.9;
-    // What is ended by force may not say what it did last, and what did not begin in time says
-    // nothing.
+    // A process that is killed may not report its last steps, and one that does not begin in time
+    // reports nothing.
     bool may_be_killed = false;
   };
   void Add(const Candidate& candidate);
@@ -44,27 +44,27 @@ class Witness {
   // --- What is reported ---
 
   void Hear(const std::string& process, const Line& line);
-  // Of its wire: a request that renews a lease was seen, before it went on to the service.
+  // By its wire: a request that renews a lease was seen, before it went on to the service.
   void Asked(const std::string& process);
-  // The answer to what was asked then is about to come to it, and grants a lease of this length.
+  // The answer to a request of this time is about to reach it, and grants a lease of this length.
   void Answered(const std::string& process, Moment asked, std::chrono::nanoseconds lease,
                 Moment now);
   // A Resign was seen, before it went on.
   void Resigned(const std::string& process, uint64_t term, Moment now);
-  // Of the service.
+  // By the service.
   void Elected(uint64_t term, const std::string& name);
   void Vacated(uint64_t term, v1::Cause cause, Moment at);
-  // What must not be, that somebody else has found.
+  // A violation that was found elsewhere.
   void Accuse(const std::string& what);
 
-  // --- What is asked ---
+  // --- What tests wait for and read ---
 
-  // Each waits for as long as a test waits; false if it has not come true.
+  // Each waits for up to kPatience; false if it does not come true.
   [[nodiscard]] bool WaitForSaid(const std::string& process, Line::Event event, uint64_t term);
-  // Somebody leads in a later term than this, by his own word and the service's.
+  // Somebody leads in a later term than this, by its own word and the service's.
   [[nodiscard]] bool WaitForTermAfter(uint64_t term);
   [[nodiscard]] bool WaitForEndOf(uint64_t term);  // by the service's word
-  // So many requests, or answers, in all.
+  // This many requests, or answers, in all.
   [[nodiscard]] bool WaitForRequests(const std::string& process, size_t count);
   [[nodiscard]] bool WaitForAnswers(const std::string& process, size_t count);
 
@@ -73,14 +73,14 @@ class Witness {
   [[nodiscard]] size_t answers(const std::string& process) const;
   [[nodiscard]] uint64_t latest_term() const;             // by the service's word
   [[nodiscard]] v1::Cause cause_of(uint64_t term) const;  // the same
-  // The process that says of itself that it leads in this term; empty if none does.
+  // The process that claims to lead in this term; empty if none does.
   [[nodiscard]] std::string LeaderIn(uint64_t term) const;
 
-  // What was found out since this was last asked, in sentences.
+  // The violations that were found since the last call, in sentences.
   [[nodiscard]] std::vector<std::string> TakeViolations();
 
  private:
-  // What one process has said of a term.
+  // One process's own account of a term.
   struct Reign {
     std::set<Line::Event> said = {};
     std::optional<Moment> over_at = {};

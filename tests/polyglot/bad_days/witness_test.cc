@@ -34,7 +34,7 @@ class WitnessTest : public ::testing::Test {
             const std::string& cause = "") {
     witness_.Hear(process, {.event = event, .term = term, .at = At(at), .cause = cause});
   }
-  // It is asked for and answered.
+  // Its renewal is sent and answered.
   void Renew(const std::string& process, std::chrono::milliseconds asked,
              std::chrono::milliseconds answered) {
     witness_.Asked(process);
@@ -52,7 +52,7 @@ class WitnessTest : public ::testing::Test {
   Witness witness_;
 };
 
-TEST_F(WitnessTest, NobodyIsAccusedForAWholeLife) {
+TEST_F(WitnessTest, ACorrectLifeHasNoViolation) {
   ALeads();
   Believes("a1", 1, 3ms, 899ms, 900ms);
   Believes("a1", 0, 901ms, 901ms);
@@ -86,7 +86,7 @@ TEST_F(WitnessTest, ADeadlineThatIsCountedFromTheAnswerIsSeenAtOnce) {
               ElementsAre("a1 has a deadline in term 1 that is 1.0 ms too late"));
 }
 
-TEST_F(WitnessTest, ARequestThatIsNotAnsweredPutsNothingOff) {
+TEST_F(WitnessTest, AnUnansweredRequestExtendsNothing) {
   ALeads();
   witness_.Asked("a1");
 
@@ -95,7 +95,7 @@ TEST_F(WitnessTest, ARequestThatIsNotAnsweredPutsNothingOff) {
   EXPECT_THAT(witness_.TakeViolations(), ElementsAre(HasSubstr("after its deadline")));
 }
 
-TEST_F(WitnessTest, AnAnswerPutsTheDeadlineOffFromWhenItHasCome) {
+TEST_F(WitnessTest, AnAnswerExtendsTheDeadlineFromItsArrivalOn) {
   ALeads();
   Renew("a1", 500ms, 950ms);
 
@@ -113,7 +113,7 @@ TEST_F(WitnessTest, ABeliefWithoutAnyAnswerIsSeen) {
               ElementsAre("a1 believes in term 1, and nothing was answered"));
 }
 
-TEST_F(WitnessTest, WhoBelievesAgainIsSeen) {
+TEST_F(WitnessTest, ABeliefThatComesBackIsSeen) {
   ALeads();
   Believes("a1", 0, 110ms, 110ms);
 
@@ -122,7 +122,7 @@ TEST_F(WitnessTest, WhoBelievesAgainIsSeen) {
   EXPECT_THAT(witness_.TakeViolations(), ElementsAre("a1 believes in term 1 again"));
 }
 
-TEST_F(WitnessTest, ABeliefInATermThatIsOverIsSeen) {
+TEST_F(WitnessTest, ABeliefAfterItsReportedEndIsSeen) {
   ALeads();
   Says("a1", Event::kStopped, 1, 150ms);
   Says("a1", Event::kOver, 1, 160ms, "RESIGNED");
@@ -130,7 +130,7 @@ TEST_F(WitnessTest, ABeliefInATermThatIsOverIsSeen) {
   Believes("a1", 1, 3ms, 170ms);
 
   EXPECT_THAT(witness_.TakeViolations(),
-              ElementsAre("a1 believes in term 1 10.0 ms after it has said that it is over"));
+              ElementsAre("a1 believes in term 1 10.0 ms after it reported the end of its term"));
 }
 
 TEST_F(WitnessTest, ABeliefAfterTheResignWasSentIsSeen) {
@@ -144,7 +144,7 @@ TEST_F(WitnessTest, ABeliefAfterTheResignWasSentIsSeen) {
               ElementsAre("a1 believes in term 1 20.0 ms after its Resign was on its way"));
 }
 
-TEST_F(WitnessTest, TwoWhoBelieveAtATimeAreSeen) {
+TEST_F(WitnessTest, TwoBeliefsAtATimeAreSeen) {
   ALeads();
   Believes("a1", 1, 3ms, 600ms);
   witness_.Vacated(1, v1::CAUSE_RESIGNED, At(610ms));
@@ -178,7 +178,7 @@ TEST_F(WitnessTest, AnOperatorDoesNotWaitForTheHolder) {
   EXPECT_THAT(witness_.TakeViolations(), IsEmpty());
 }
 
-TEST_F(WitnessTest, WhoBelievesInAnothersTermIsSeen) {
+TEST_F(WitnessTest, ABeliefInAnothersTermIsSeen) {
   Renew("b1", 0ms, 1ms);
   witness_.Elected(1, "a");
 
@@ -187,7 +187,7 @@ TEST_F(WitnessTest, WhoBelievesInAnothersTermIsSeen) {
   EXPECT_THAT(witness_.TakeViolations(), ElementsAre("b1 believes in term 1, which is a's"));
 }
 
-TEST_F(WitnessTest, EachCallbackIsWantedOnceAndInOrder) {
+TEST_F(WitnessTest, EachCallbackMustComeOnceAndInOrder) {
   ALeads();
   Says("a1", Event::kLeading, 1, 4ms);
   Says("a1", Event::kOver, 1, 5ms, "RESIGNED");
@@ -217,7 +217,7 @@ TEST_F(WitnessTest, WorkThatHasNotBegunNeedNotStop) {
   EXPECT_THAT(witness_.TakeViolations(), IsEmpty());
 }
 
-TEST_F(WitnessTest, WhatIsEndedByForceNeedNotSaySo) {
+TEST_F(WitnessTest, AKilledProcessNeedNotReportItsEnd) {
   witness_.Add({.process = "run1", .name = "run", .may_be_killed = true});
   Says("run1", Event::kLeading, 1, 2ms);
   Says("run1", Event::kWorking, 1, 3ms);
@@ -228,7 +228,7 @@ TEST_F(WitnessTest, WhatIsEndedByForceNeedNotSaySo) {
   EXPECT_THAT(witness_.TakeViolations(), IsEmpty());
 }
 
-TEST_F(WitnessTest, WhoIsRefusedForGoodLeadsNoMore) {
+TEST_F(WitnessTest, ACandidateRefusedForGoodLeadsNoMore) {
   ALeads();
   Says("a1", Event::kOver, 1, 10ms, "SUPERSEDED");
   Says("a1", Event::kStopped, 1, 11ms);
@@ -241,7 +241,7 @@ TEST_F(WitnessTest, WhoIsRefusedForGoodLeadsNoMore) {
       ElementsAre("a1 says of term 2 that it leads, and the service has refused it for good"));
 }
 
-TEST_F(WitnessTest, WhatWasFoundIsToldOnce) {
+TEST_F(WitnessTest, AViolationIsReportedOnce) {
   witness_.Accuse("a1 lies");
 
   EXPECT_THAT(witness_.TakeViolations(), ElementsAre("a1 lies"));

@@ -45,14 +45,16 @@ class ReignReader {
   }
 
   void Leave(const Line& line) {
-    if (!reign_ || reign_->term != line.term) return;  // what was stepped down from is resigned
+    if (!reign_ || reign_->term != line.term) return;  // it resigned after stepping down
     if (line.event == "step_down") {
       reign_->until_ms = line.time_ms;
     } else if (line.event == "lost") {
-      // Who was stopped says so late. It believed no longer than the lease that it knew of.
+      // A process that was stopped says so late. It believed no longer than the lease that it knew
+      // of.
       TrustLease();
     }
-    // Who resigns may hear the answer when the next already leads: it counts to its last work.
+    // A resigning leader may hear the answer when the next one leads: its reign ends with its last
+    // work.
     End();
   }
 

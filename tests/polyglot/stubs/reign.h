@@ -1,4 +1,4 @@
-// What the programs' outputs, taken together, have to show.
+// Expectations of the programs' outputs, taken together.
 #pragma once
 
 #include <cstdint>

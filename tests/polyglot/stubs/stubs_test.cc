@@ -65,7 +65,7 @@ class StubsTest : public ::testing::Test {
     replicas_[number]->Kill();
     replicas_[number]->Start();
 
-    // It has been renewed since: the lease of before is over.
+    // It has been renewed since: its earlier lease has expired.
     const int64_t later = leader.Lines().back().time_ms + kLeaseMs;
     leader.WaitFor("work", term, later);
     EXPECT_EQ(Leader(Service(), kElection).leader().term(), term);

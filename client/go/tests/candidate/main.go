@@ -73,7 +73,7 @@ func main() {
 			c.resigns.Store(true)
 		case "trouble":
 			c.troubles.Store(true)
-		case "anew":
+		case "stand again":
 			c.elector.Load().Resign()
 			<-c.ran
 			c.stand()

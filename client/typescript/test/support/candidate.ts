@@ -59,7 +59,7 @@ class StandingCandidate {
     this.resign();
   }
 
-  async standAnew(): Promise<void> {
+  async standAgain(): Promise<void> {
     await this.candidacy.close();
     this.candidacy = this.stand(this.candidacy.election);
   }
@@ -113,7 +113,7 @@ async function main(): Promise<void> {
     if (what === "linger" || what === "heed") candidate!.lingers = what === "linger";
     if (what === "resign") candidate!.giveUp();
     if (what === "trouble") candidate!.throws = true;
-    if (what === "anew") await candidate!.standAnew();
+    if (what === "stand again") await candidate!.standAgain();
     if (what === "quit") break;
   }
   await candidate?.close();

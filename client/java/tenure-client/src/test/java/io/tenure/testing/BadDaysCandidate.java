@@ -65,7 +65,7 @@ public final class BadDaysCandidate implements ElectionListener {
     say("refused", 0);
   }
 
-  private void standAnew() throws InterruptedException {
+  private void standAgain() throws InterruptedException {
     candidacy.resign();
     over.acquire();
     over.release();
@@ -158,7 +158,7 @@ public final class BadDaysCandidate implements ElectionListener {
         case "heed" -> candidate.lingers = false;
         case "resign" -> candidate.resigns = true;
         case "trouble" -> candidate.interruptsItself = true;
-        case "anew" -> candidate.standAnew();
+        case "stand again" -> candidate.standAgain();
         case "quit" -> {
           candidate.client.close();
           System.exit(0);
