@@ -1,7 +1,7 @@
 // Electors that lead several elections together, and clients that are closed.
 #include <stdexcept>
 
-#include "client/cpp/io/connection.h"
+#include "client/cpp/machine/call_error.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/administration.h"
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "client/cpp/io/connection.h"
+#include "client/cpp/machine/call_error.h"
 #include "core/lease.h"
 
 namespace tenure::testing {
