@@ -1,4 +1,4 @@
-// What a client makes of the server's errors: they are made by the server's own code.
+// What a client makes of the server's errors, which come from the server's own code.
 #include "client/connection.h"
 
 #include <gmock/gmock.h>
