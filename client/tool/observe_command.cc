@@ -8,7 +8,7 @@
 namespace tenure {
 namespace {
 
-// Prints what one command observes, and ends it after as many lines as were wanted.
+// Prints what one command observes, and ends after the requested number of lines.
 class ObserveRun {
  public:
   ObserveRun(const CommonOptions& common, const ObserveCommandOptions& options)
@@ -96,7 +96,7 @@ class ObserveRun {
   const ObserveCommandOptions& options_;
   uint64_t lines_ = 0;
   Follower follower_;
-  const Signals signals_;  // before the follower starts gRPC's threads, by running
+  const Signals signals_;  // before the follower runs, because that starts gRPC's threads
 };
 
 }  // namespace
