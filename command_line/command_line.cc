@@ -26,19 +26,19 @@ CLI::Validator Boolean() {
       "");
 }
 
-// One command line, on its way to CLI11.
+// One command line, prepared for CLI11.
 class CommandLine {
  public:
   CommandLine(CLI::App& app, const std::set<std::string>& may_be_empty)
       : app_(app), may_be_empty_(may_be_empty) {}
 
-  // The arguments in the form that CLI11 reads without surprises: in reverse, and with the value of
-  // each flag as an argument of its own. (CLI11 reads `--a= --b` as flag a with the value "--b",
-  // and silently prefers the last of two equal switches.)
+  // The arguments in the form that CLI11 reads without surprises: reversed, and with the value of
+  // each flag as a separate argument. (CLI11 reads `--a= --b` as flag a with the value "--b", and
+  // silently prefers the last of two equal switches.)
   std::vector<std::string> Prepare(const std::vector<std::string>& arguments) {
     std::vector<std::string> prepared;
     for (auto next = arguments.begin(); next != arguments.end(); ++next) {
-      if (*next == "--") {  // the rest is not for us
+      if (*next == "--") {  // the rest is passed through
         prepared.insert(prepared.end(), next, arguments.end());
         break;
       }
@@ -73,7 +73,7 @@ class CommandLine {
     return prepared;
   }
 
-  // What to say about an error.
+  // The message for an error.
   [[nodiscard]] std::string Sentence(const CLI::ParseError& error) const {
     const auto extra = app_.remaining(true);
     if (!extra.empty()) return "unexpected argument " + Quoted(extra.front()) + SeeHelp();
@@ -81,7 +81,7 @@ class CommandLine {
       const bool no_command = command_ == nullptr;
       return (no_command ? "a command is required" : error.what()) + SeeHelp();
     }
-    // A value is reported as "NAME: MESSAGE".
+    // CLI11 reports a wrong value as "NAME: MESSAGE".
     const std::string text = error.what();
     const size_t colon = text.find(':');
     const CLI::Option* option = Find(text.substr(0, colon));
@@ -112,7 +112,7 @@ class CommandLine {
     command_ = commands.front();
   }
 
-  // The option of the command, or of all commands; null if there is none of this name.
+  // The option of the command, or of all commands; null if there is none with this name.
   [[nodiscard]] const CLI::Option* Find(const std::string& flag) const {
     const CLI::Option* option = command_ == nullptr ? nullptr : command_->get_option_no_throw(flag);
     return option != nullptr ? option : app_.get_option_no_throw(flag);

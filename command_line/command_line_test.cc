@@ -54,7 +54,7 @@ class CommandLineTest : public ::testing::Test {
     errors_ = ::testing::internal::GetCapturedStderr();
     return exit_code;
   }
-  // What is printed about a mistake.
+  // The output for a mistake.
   std::string Mistake(const std::vector<const char*>& arguments) {
     EXPECT_EQ(Parse(arguments), kExitUsage);
     EXPECT_EQ(output_, "");

@@ -50,7 +50,7 @@ std::vector<size_t> Table::Widths(size_t width) const {
     widths.push_back(std::min(widest, column.width_max));
   }
   size_t total = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
-  // The widest of the elastic columns gives way first.
+  // The widest elastic column shrinks first.
   while (total > width) {
     size_t* widest = nullptr;
     for (size_t i = 0; i < columns_.size(); ++i) {

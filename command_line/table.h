@@ -13,10 +13,10 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string title;
   Align align = Align::kLeft;
-  // In columns of the terminal. What is wider is cut.
+  // In columns of the terminal. Wider text is cut.
   size_t width_max = std::numeric_limits<size_t>::max();
   size_t width_min = 0;
-  // Gives way where the whole table is to be narrower than it would like; down to its title.
+  // Shrinks if the whole table must be narrower, down to the width of its title.
   bool elastic = false;
 };
 
@@ -25,11 +25,11 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // REQUIRES: one cell for each column. Cells are made printable here.
+  // REQUIRES: one cell for each column. Makes the cells printable.
   void Add(std::vector<std::string> cells);
   [[nodiscard]] size_t size() const { return rows_.size(); }
 
-  // The titles, and then each row. No line is wider than `width`, or ends with a blank.
+  // The titles, then the rows. No line is wider than `width`, or ends with a blank.
   [[nodiscard]] std::vector<std::string> Lines(
       size_t width = std::numeric_limits<size_t>::max()) const;
   // As Markdown.

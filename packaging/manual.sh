@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Makes the man pages and the shells' completions of the packages, as they lie in /usr/share, from what the
-# programs say of themselves.
+# Makes the man pages and shell completions of the packages, laid out as in /usr/share, from the programs' help.
 # Usage: packaging/manual.sh PROGRAMS OUTPUT VERSION   (PROGRAMS is where tenured and tenure are)
 set -euo pipefail
 programs=$(realpath "${1:?usage: packaging/manual.sh PROGRAMS OUTPUT VERSION}")
@@ -10,7 +9,7 @@ version=${3:?usage: packaging/manual.sh PROGRAMS OUTPUT VERSION}
 rm -rf "$output"
 mkdir -p "$output"/server/man/man8 \
   "$output"/cli/{man/man1,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
-commands=$output/commands  # not in a temporary folder, where nothing may be executed on some machines
+commands=$output/commands  # not in a temporary folder, because some machines mount those noexec
 mkdir "$commands"
 trap 'rm -rf "$commands"' EXIT
 
@@ -22,7 +21,7 @@ page() {
 page "$programs/tenured" 8 "leader election service" "$output/server/man"
 page "$programs/tenure" 1 "elect leaders, and run elections" "$output/cli/man"
 
-# A page for each subcommand, as git has them: help2man takes it for a program.
+# A page for each subcommand, as git has: help2man treats it as a program.
 fish=$output/cli/fish/vendor_completions.d/tenure.fish
 "$programs/tenure" completion fish >"$fish"
 "$programs/tenure" completion bash >"$output/cli/bash-completion/completions/tenure"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prepares the client libraries, or some of them, and lets their candidates live through bad days: tests/polyglot/bad_days.
+# Prepares the client libraries, or some of them, and runs their candidates through bad days: tests/polyglot/bad_days.
 # Usage: scripts/bad-days.sh ROUNDS [LANGUAGE]...
-#        scripts/bad-days.sh mistakes [LANGUAGE]...   (plants a mistake in each library, which has to be seen)
-# LANGUAGE is that of a folder client/LANGUAGE, or cpp, the C++ library, or run, `tenure run`.
+#        scripts/bad-days.sh mistakes [LANGUAGE]...   (plants a mistake in each library, which must be noticed)
+# LANGUAGE is the name of a folder in client/, or cpp for the C++ library, or run for `tenure run`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-casts_max=4 # that play at the same time, of each language
+casts_max=4 # playing at the same time, for each language
 what=${1:?$(sed -n 3,4p "$0" | cut -c 3-)}
 shift
 [ $# -gt 0 ] || set -- cpp go java python run typescript

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command as root in a fresh Debian that holds a minimal system and ca-certificates. FOLDER is its /mnt.
-# It uses this machine's network, and apt's mirrors, proxies and certificates. When the command ends, the root
-# is removed with all its processes and mounts.
-# ROOTS/SUITE keeps, for a week, what debootstrap made and the packages that apt downloaded: the first root
-# takes minutes, the next one seconds.
+# Runs a command as root in a fresh Debian with a minimal system and ca-certificates. FOLDER is its /mnt.
+# It uses this machine's network, and apt's mirrors, proxies and certificates. When the command ends, the root is
+# removed with all its processes and mounts.
+# ROOTS/SUITE keeps the result of debootstrap and the packages downloaded by apt for a week: the first root takes
+# minutes, the next ones seconds.
 # Usage: scripts/bare-root.sh ROOTS SUITE FOLDER COMMAND...   (needs root)
 set -euo pipefail
 [ $# -ge 4 ] || { sed -n 7p "$0" | cut -c 3- >&2; exit 2; }
@@ -71,7 +71,7 @@ cp --remove-destination /etc/resolv.conf /etc/hosts "$root/etc/"
 sed 's/^/deb /' <<<"$sources" >"$root/etc/apt/sources.list"
 apt-config dump | grep -E '^Acquire::(Check-|http:|https:)' >"$root/etc/apt/apt.conf.d/90machine" || true
 [ ! -d /usr/local/share/ca-certificates ] || cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
-# Linked, not mounted: apt locks the folder, and several roots may use it at once. What is missing is downloaded.
+# Linked, not mounted: apt locks the folder, and several roots may use it at once. Missing packages are downloaded.
 ln "$kept"/archives/*.deb "$root/var/cache/apt/archives/" 2>/dev/null || true
 
 variables=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "TERM=${TERM:-dumb}")
@@ -88,7 +88,7 @@ unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
   mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts "$root/dev/pts"
   mount -t tmpfs tmpfs "$root/dev/shm"
   mount --bind "$folder" "$root/mnt"
-  # Not chroot: in one, nothing can make a user namespace, as services of systemd do.
+  # Not chroot: within one, user namespaces cannot be created, which services of systemd do.
   cd "$root"
   pivot_root . .
   umount --lazy .

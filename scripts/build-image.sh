@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the container image with podman, which needs no daemon, into a storage of its own, and writes it to
-# build/tenure-image.tar for `podman load` or `docker load`, with its bill of materials beside it. Where no
-# registry can be reached, Debian's image is made of Debian's packages, in that storage only.
+# Builds the container image with podman, which needs no daemon, in its own storage, and writes it to
+# build/tenure-image.tar for `podman load` or `docker load`, with its bill of materials beside it. If no registry can be
+# reached, Debian's image is made from Debian's packages, in that storage only.
 # Usage: scripts/build-image.sh STORAGE TAG
 set -euo pipefail
 storage=${1:?usage: scripts/build-image.sh STORAGE TAG}
@@ -14,7 +14,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 podman() { command podman --root "$storage/images" --runroot "$storage/run" "$@"; }
 
-# Debian 12, with the sources of this machine's apt.
+# Debian 12, with this machine's apt sources.
 make_base() (
   folder=$(mktemp -d "$storage/base-XXXXXX")
   trap 'rm -rf "$folder"' EXIT
@@ -33,8 +33,8 @@ if ! podman image exists "$base" && ! podman pull --quiet "$base" >/dev/null 2>&
   make_base "$base"
 fi
 
-# Docker's format, because that of OCI has no health check. The weakest isolation, because a better one needs
-# more than some machines grant on which containers are built.
+# Docker's format, because the OCI format has no health check. The weakest isolation, because a stronger one needs more
+# than some build machines grant.
 podman build --pull=never --format docker --isolation chroot --tag "$tag" \
   --build-arg REVISION="$(git -c safe.directory="$PWD" rev-parse HEAD)" .
 rm -f build/tenure-image.tar

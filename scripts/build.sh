@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what a build needs, configures what is asked for, and builds it: the preset `release` in build/, or another one in
+# Installs what a build needs, configures it, and builds the targets: the preset `release` in build/, or another one in
 # build/PRESET.
 # Usage: scripts/build.sh [--preset PRESET] [--with GROUP]... TARGET...
 # GROUP is one of scripts/install-deps.sh. Where CMake has an option of that name (`test` is TENURE_TEST,
 # `bench` is TENURE_BENCH), it is switched on, and stays on in this build directory.
-# gRPC is the one that scripts/install-grpc.sh has built in GRPC (`make grpc`), if it is there, or else Debian's.
+# Uses the gRPC that scripts/install-grpc.sh has built in GRPC (`make grpc`), if there is one, or else Debian's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ if [ "${1:-}" = --preset ]; then
   preset=${2:?--preset needs a preset of CMakePresets.json} folder=build/$2
   shift 2
 fi
-# With the system's gRPC, the library is a part of the release build already.
+# With the system's gRPC, the library is part of the release build already.
 if [ "$preset" = library ]; then
   [ ! -L build/library ] || rm build/library
   if grep -qsx 'CMAKE_PREFIX_PATH:[A-Z]*=/usr' build/CMakeCache.txt && [ ! -d build/library ]; then

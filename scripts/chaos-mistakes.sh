@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that chaos sees mistakes: see tests/chaos/mistakes.py. Usage: scripts/chaos-mistakes.sh [--seconds N]
+# Checks that chaos notices mistakes: see tests/chaos/mistakes.py. Usage: scripts/chaos-mistakes.sh [--seconds N]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 grpc=${GRPC:-$HOME/.cache/tenure/grpc}

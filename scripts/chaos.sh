@@ -26,5 +26,5 @@ if ! unshare --mount true 2>/dev/null; then
 fi
 disk=$(mktemp -d)
 trap 'rmdir "$disk"' EXIT
-# shellcheck disable=SC2016  # it is the inner shell that expands
+# shellcheck disable=SC2016  # the inner shell expands it
 unshare --mount sh -c 'mount -t tmpfs -o size=400m tmpfs "$0" && exec build/bin/chaos --small-disk "$0" "$@"' "$disk" "$@"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Has clang look at the product: whatever is TENURE_GUARDED_BY a mutex is used under its lock only (base/mutex.h), and nothing that .clang-tidy asks for
-# is found. Reads several files of a folder as one, since most of the time goes into what they include.
+# Checks the product with clang: everything TENURE_GUARDED_BY a mutex is used under its lock only (base/mutex.h), and
+# .clang-tidy finds nothing. Compiles several files of a folder as one, because most of the time goes into their
+# includes.
 # Usage: scripts/check-clang.sh [--locks]   (after scripts/build.sh tenure_proto tenure_proto_replicas tenure_rich_error grpc_services_proto)
 # --locks: only the locks, which takes a fraction of the time.
 set -euo pipefail
@@ -14,7 +15,7 @@ trap 'rm -r "$units"' EXIT
 unit=0 count=0 last=''
 while read -r file; do
   folder=$(dirname "$file")
-  # The migrations of both dialects have the same names.
+  # The migrations of both dialects use the same names.
   if [ "$folder" != "$last" ] || [ "$count" -eq "$together" ] || [ "$folder" = storage/schema ]; then
     unit=$((unit + 1)) count=0 last=$folder
   fi
@@ -23,7 +24,7 @@ while read -r file; do
 done < <(git ls-files -co --exclude-standard -- {base,client,command_line,core,metrics,proto,server,storage,tls}/'*.cc' \
   ':!*_test.cc' | sort)
 
-# The headers of libmariadb, and of the gRPC that scripts/build.sh took; Debian's are found anyhow.
+# The headers of libmariadb, and of the gRPC that scripts/build.sh used; Debian's are found anyway.
 grpc=$(sed -n 's/^CMAKE_PREFIX_PATH:[A-Z]*=//p' build/CMakeCache.txt)
 includes=(-I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal -isystem build/third_party)
 read -ra mariadb < <(pkg-config --cflags-only-I libmariadb)
@@ -31,7 +32,7 @@ includes+=("${mariadb[@]/#-I/-isystem}")
 [ "$grpc" = /usr ] || includes+=(-isystem "$grpc/include")
 
 checks=()
-# clang-tidy wants one check of its own besides the compiler's.
+# clang-tidy must have at least one check besides the compiler's.
 [ "$locks_only" != --locks ] ||
   checks=('--checks=-*,clang-diagnostic-thread-safety*,misc-unused-alias-decls' '--warnings-as-errors=*')
 cp .clang-tidy "$units"

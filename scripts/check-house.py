@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks how the house is built: which room includes which, how long files are, that docs/bounds.md says what the code does, and that the
-mistakes which tests plant still apply.
+"""Checks the structure of the house: which room includes which, how long files are, that
+docs/bounds.md agrees with the code, and that the mistakes planted by tests still apply.
 
 Usage: scripts/check-house.py
 """
@@ -10,7 +10,8 @@ import re
 import subprocess
 import sys
 
-# Each room, and the rooms that its files may include besides itself, with the rooms in these. A file is of the innermost room around it.
+# Each room, and the rooms that its files may include besides itself, with the rooms inside these. A file belongs to the
+# innermost room around it.
 ROOMS = {
     "base": [],
     "core": ["base"],
@@ -43,13 +44,13 @@ ROOMS = {
     "third_party/grpc": [],
     "tests/support": None,
 }
-# Generated: of no room.
+# Generated: in no room.
 GENERATED = ".pb.h"
 
 # Maximum lines of a file of the product; tests are tables, and may be longer.
 LINES_MAX = 400
 LONGER = {
-    "client/cpp/machine/client_session.cc": "one machine, whose events are told in one place",
+    "client/cpp/machine/client_session.cc": "one machine, with all its events in one place",
     "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
 }
 
@@ -80,7 +81,7 @@ def check_includes(path, text, wrong):
         other = "client/cpp/tenure" if include.startswith("tenure/") else room_of(include)
         if other == room or other is not None and any(f"{other}/".startswith(f"{it}/") for it in ROOMS[room]):
             continue
-        # A test may also use the tests' support, and rooms within its own.
+        # A test may also use the tests' support, and rooms inside its own.
         if is_test(path) and other is not None and (other == "tests/support" or other.startswith(room + "/")):
             continue
         wrong.append(f'{path}: includes "{include}", and {room} may not use {other}')
@@ -97,13 +98,15 @@ def check_length(path, text, wrong):
 
 
 def says(path, code):
-    """As the whole of a declaration, or of a statement in a string; in Python, of a line."""
+    """Whether the file has the code as a whole declaration, or as a statement in a string; in
+    Python, as a line.
+    """
     text = re.sub(r"\s+", " ", pathlib.Path(path).read_text())
     return any(code + end in text for end in ((" ",) if path.endswith((".py", ".go")) else (";", '"')))
 
 
 def check_bounds(wrong):
-    """Each `NAME = VALUE` of a row is in the file that follows it."""
+    """Checks that each `NAME = VALUE` of a row is in the file named after it."""
     for line in pathlib.Path(BOUNDS).read_text().split("\n"):
         if not line.startswith("|"):
             continue
@@ -118,7 +121,7 @@ def check_bounds(wrong):
 
 
 def check_mistakes(wrong):
-    """The mistakes that tests plant: each patch must still apply."""
+    """Checks that the patches of the mistakes planted by tests still apply."""
     for patch in sorted(pathlib.Path("tests").glob("**/mistakes/*.patch")):
         applied = subprocess.run(["git", "apply", "--check", patch], capture_output=True, text=True)
         if applied.returncode:

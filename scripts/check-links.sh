@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that every relative link of every Markdown page, and every page of docs/ that any other file names, leads to a file
-# of this repository and, after a #, to a heading of it.
+# Checks that every relative link of every Markdown page, and every page of docs/ named in any other file, leads to a
+# file of this repository and, after a #, to one of its headings.
 # Usage: scripts/check-links.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ git grep --untracked -noIE '\bdocs/[A-Za-z0-9_/-]+\.(md|svg|png)(#[a-z0-9_-]+)?'
 mapfile -t pages < <(grep '\.md$' "$files")
 
 awk '
-  # What GitHub makes of a heading.
+  # The anchor that GitHub makes from a heading.
   function slug(heading) {
     gsub(/\]\([^)]*\)/, "", heading)
     heading = tolower(heading)
@@ -21,7 +21,7 @@ awk '
     return heading
   }
   function directory(path) { return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/)) : "" }
-  # Without "." and "..".
+  # Removes "." and "..".
   function normal(path,   parts, count, kept, i, result) {
     count = split(path, parts, "/")
     kept = 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the models in docs/model with Spin: that what must hold holds, that each rule is needed, and that the models do
-what they are about.
+"""Checks the models in docs/model with Spin: that the required properties hold, that each rule is
+needed, and that the models reach the states that they are about.
 
 Usage: scripts/check-model.py [NAME OF A WEAK RULE]...     (with names: shows only what these break)
 """
@@ -20,11 +20,11 @@ DEPTH_MAX = 1000000
 
 
 class Model(typing.NamedTuple):
-    """A file of docs/model, and with which definitions it is checked."""
+    """A file of docs/model, and the definitions that it is checked with."""
     file: str
-    must_hold: list  # in plain words, and with which definitions
-    weak_rules: dict  # rules made weaker, which must break something: each in plain words, with its definitions
-    covering: list  # small runs in which, together, each line has to be reached
+    must_hold: list  # in plain words, with the definitions
+    weak_rules: dict  # weakened rules, which must break something: in plain words, with the definitions
+    covering: list  # small runs that together must reach each line
 
 
 TWO_CLIENTS = "TERMS=3 STRAYS=0"
@@ -34,8 +34,8 @@ FENCE = "OTHERS APPLICATION ANY_END STRAYS=0"
 PROGRESS = "OTHERS PROGRESS STRAYS=1"
 LITTLE_PROGRESS = "OTHERS PROGRESS STRAYS=0"
 
-# Each check but the last three also checks that terms rise, and that a seat is given only if it is empty, and only to a
-# session that has not ended.
+# Each check but the last three also checks that terms rise, and that a seat is granted only if it
+# is empty, and only to a session that has not ended.
 HANDOVER = Model(
     file="handover.pml",
     must_hold=[
@@ -43,8 +43,8 @@ HANDOVER = Model(
         ("a client believes only while the database says that it leads, whatever others do", "OTHERS TERMS=4 STRAYS=2"),
         ("the same, with a replica that decides from memory", "OTHERS MEMORY STRAYS=2"),
         ("whatever ends, and whatever clients believe, the fence lets only the current term write", FENCE),
-        ("who waits leads in the end, if leaders leave", f"{PROGRESS} WHO_WAITS_LEADS"),
-        ("who is dead is followed in the end, also if its Campaign is granted later", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
+        ("a waiting candidate leads in the end, if leaders leave", f"{PROGRESS} WHO_WAITS_LEADS"),
+        ("a dead leader is replaced in the end, even if its Campaign is granted later", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
     ],
     weak_rules={
         "BELIEF_UNTIL_ANSWER": ("a client believes until its resignation is answered", TWO_CLIENTS),
@@ -84,7 +84,7 @@ HISTORY = Model(
     ],
     weak_rules={
         "RAISED_AFTER_A_LEASE": ("terms are raised a lease after a loss was noticed, and not H later", "LEASE=2"),
-        "INCARNATION_GOES_ON": ("homes whose own row was not lost go on", ""),
+        "INCARNATION_GOES_ON": ("homes whose own row was not lost continue", ""),
         "BEAT_ANY_ROW": ("a beat in flight hides that the row went back", REMEMBERED),
         "DOUBT_IS_LOSS": ("a row that has the number of a beat in doubt is taken for a loss", "LOSSES=0"),
         "NO_WITNESS": ("a transaction does not compare the own row", REMEMBERED),
@@ -141,7 +141,7 @@ HOMES = Model(
         "SILENCE_IN_OUTAGES": ("silence is also counted while the beat is not good", OUTAGES),
         "WATCH_BY_READING": ("others watch a home as long as they can read", OUTAGES),
         "NO_SWEEP": ("a replica does not look which sessions it is the home of", "PROGRESS"),
-        "BEAT_WITH_ENDS_DUE": ("a replica whose ENDs fail goes on beating", "PROGRESS"),
+        "BEAT_WITH_ENDS_DUE": ("a replica whose ENDs fail keeps beating", "PROGRESS"),
         "QUIET_END": ("an end by somebody else is no departure", "OPERATOR"),
         "GRANT_BY_DEPARTURES": ("a grant compares departures, and not whether the session has ended", "OPERATOR"),
     },
@@ -174,7 +174,7 @@ def options(definitions):
 
 
 class Checker:
-    """A model with some definitions, as a program in a folder of its own."""
+    """A model with definitions, as a program in its own folder."""
 
     def __init__(self, model, definitions, spin=(), compiler=("-O2",)):
         self.folder = tempfile.TemporaryDirectory(prefix="tenure-model-")
@@ -187,7 +187,8 @@ class Checker:
         run(["gcc", "-w", *kind, f"-DMEMLIM={MEMORY_MAX_MB}", *compiler, "-o", "pan", "pan.c"], self.folder.name)
 
     def search(self, *arguments):
-        """How many errors and states it finds, in how many MB, and all that it says."""
+        """Runs the checker; returns the numbers of errors and states, the MB used, and the output.
+        """
         search = ["-a"] if self.of_progress else []
         said = run(["./pan", *search, *arguments], self.folder.name)
         errors = re.search(r"errors: (\d+)", said)
@@ -223,7 +224,9 @@ def check_holds(model, what, definitions):
 
 
 def shortest(model, definitions):
-    """The checker that has found the shortest error, or a short one if something never comes, and in how many states."""
+    """Returns the checker with the shortest error, or a short one if something never comes, and the
+    number of states.
+    """
     if "WHO_" not in definitions:
         definitions += " BREADTH_FIRST"
         checker = Checker(model, definitions, compiler=["-O1", "-DBFS"])
@@ -238,7 +241,7 @@ def shortest(model, definitions):
 
 
 def story(trail, model, definitions):
-    """What happened, with the ticks that had passed by then."""
+    """The steps of an error, each with the ticks that had passed before it."""
     lines, ticks = [], 0
     for line in trail.splitlines():
         line = line.strip()
@@ -275,12 +278,12 @@ def check_breaks(name):
 
 
 def check_reaches(model):
-    """Each line of each step is reached in one of the small runs."""
+    """Checks that one of the small runs reaches each line of each step."""
     text = (FOLDER / model.file).read_text().splitlines()
     lines, reached, states, before = set(), set(), 0, seconds_used()
     for definitions in model.covering:
         checker = Checker(model, f"{definitions} SEE_STATEMENTS", spin=["-o3"], compiler=["-O0"])
-        # So small that not all that is promised holds: errors do not end the search.
+        # These runs are too small for all properties to hold: errors do not end the search.
         _, found, _, said = checker.search("-c0", f"-m{DEPTH_MAX}")
         states += found
         unreached = set()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lints the contract with buf, generates stubs from it by buf.gen.yaml into build/stubs, and looks for changes that break clients
-# of the last release, as proto/released has its contract. Usage: scripts/check-proto.sh
+# Lints the contract with buf, generates stubs from it with buf.gen.yaml into build/stubs, and looks for changes that
+# break clients of the last release, whose contract is in proto/released. Usage: scripts/check-proto.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ released=$(find proto/released -name '*.binpb' | sort --version-sort | tail -n 1
 version=$(basename "${released:?there is no contract in proto/released}" .binpb)
 "$buf" breaking --against "$released"
 
-# The same check has to refuse a contract whose fields have other numbers: 100 is buf's exit code for what it finds.
+# The same check must refuse a contract with renumbered fields: 100 is buf's exit code for findings.
 rm -rf build/broken
 mkdir -p build/broken
 cp -R buf.yaml proto build/broken

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that files are software bills of materials as the SPDX specification wants them.
+# Checks that files are software bills of materials that conform to the SPDX specification.
 # Usage: scripts/check-sbom.sh FILE...
 set -euo pipefail
 [ $# -gt 0 ] || { sed -n 3p "$0" | cut -c 3- >&2; exit 2; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that .ci/run or .ci/nightly makes each target of the Makefile, by itself or because another needs it, and that each target
-# that they or the documents name exists. Usage: scripts/check-targets.sh
+# Checks that .ci/run or .ci/nightly makes each target of the Makefile, directly or as a dependency, and that each
+# target named there or in the documents exists. Usage: scripts/check-targets.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ cover() {
 
 # FILE:LINE:TARGET of each `make TARGET` in the code of the documents.
 documented() {
-  # shellcheck disable=SC2016  # it is awk that expands
+  # shellcheck disable=SC2016  # awk expands it
   git ls-files -z '*.md' | xargs -0 awk '
     FNR == 1 { fenced = 0 }
     /^ *```/ { fenced = !fenced; next }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that every file that has to spell out Tenure's version has that of `project` in CMakeLists.txt, and that this version
+# Checks that every file that spells out Tenure's version has that of `project` in CMakeLists.txt, and that this version
 # has a section in CHANGELOG.md and a frozen contract. Usage: scripts/check-version.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 version=$(sed -nE 's/^project\(tenure VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 wrong=()
 
-# expect_after PATTERN PATH...: checks each version that follows the pattern in these files; there must be one.
+# expect_after PATTERN PATH...: checks each version after the pattern in these files; there must be one.
 expect_after() {
   local file line written
   while IFS=: read -r file line written; do
@@ -20,7 +20,7 @@ expect_after '^appVersion: "' helm/tenure/Chart.yaml
 expect_after '^ARG VERSION=' Dockerfile
 expect_after '^version = "' client/python/pyproject.toml
 expect_after '^ {2,4}<version>' client/java/pom.xml 'client/java/*/pom.xml' client/java/README.md
-# The image's tag, the packages' names, what the programs print. History keeps its numbers.
+# The image's tag, the packages' names, the programs' output. History keeps its numbers.
 expect_after '\b(?:tenured?|tenure-server|tenure-cli|libtenure-dev)[:_ ]|^Version ' . ':!CHANGELOG.md' ':!docs/adr'
 
 contract=proto/released/$version.binpb

@@ -19,8 +19,9 @@ PASSED = pathlib.Path(os.environ.get("TENURE_CI_PASSED", pathlib.Path.home() / "
 ALWAYS = ["check-style", "check-locks", "check-proto", "test-unit"]
 
 LANGUAGES = ["go", "java", "python", "typescript"]
-PLAYERS = ["cpp", "run"]  # of bad days, besides the languages
-# What each lane makes, in the order of .ci/run. Those of client libraries have a library's name.
+PLAYERS = ["cpp", "run"]  # candidates of bad days, besides the languages
+# The targets of each lane, in the order of .ci/run. The lanes of client libraries have a library's
+# name.
 LANES = {
     "chart": ["test-helm", "test-compose"],
     "libraries": [],
@@ -33,7 +34,7 @@ EVERYTHING = [*LANES, *LANGUAGES, *PLAYERS]
 SERVER = ["monitoring", "stores", "test", "docs"]
 CLIENTS = [*LANGUAGES, *PLAYERS, "test", "docs"]
 
-# The lanes of a path: those of the first rule that knows it. None: it needs no lane.
+# The lanes of a path: those of the first matching rule. None: no lane is needed.
 RULES = [
     (r"client/(go|java|python|typescript)/", r"\1 docs"),
     (r"client/examples/", "docs"),
@@ -53,7 +54,7 @@ def git(*arguments):
 
 
 def changed():
-    """The paths that differ from the last commit that passed; nothing if that is not known."""
+    """The paths that differ from the last commit that passed; None if there is no such commit."""
     try:
         passed = PASSED.read_text().strip()
         git("merge-base", "--is-ancestor", passed, "HEAD")
@@ -70,7 +71,7 @@ def lanes_of(path):
 
 
 def parts(paths):
-    """What is made for these paths; everything for None."""
+    """The targets for these paths; all targets for None."""
     lanes = set(EVERYTHING) if paths is None else {lane for path in paths for lane in lanes_of(path)}
     libraries = [lane for lane in LANGUAGES if lane in lanes]
     players = sorted({*libraries, *(lane for lane in PLAYERS if lane in lanes)})

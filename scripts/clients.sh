@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the client libraries, or some of them, into dist/, after it has installed what they need; or tests them against
-# build/bin/tenured, and what is in dist/ in empty projects. For each, client/LANGUAGE/pack.sh or test.sh does it.
+# Packs the client libraries, or some of them, into dist/, after installing what they need; or tests them against
+# build/bin/tenured, and their packages in dist/ in empty projects. client/LANGUAGE/pack.sh or test.sh does it for each.
 # Usage: scripts/clients.sh pack|test [LANGUAGE]...   (test: after pack)
 set -euo pipefail
 cd "$(dirname "$0")/.."

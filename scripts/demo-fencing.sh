@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Why a lease is not enough, and what a fence does, on a private MariaDB: a worker is paused in the
-# middle of its work, past its lease; a successor does the work; the first wakes, and writes. Once with
-# the fence, once without. Fails if anything is not as it should be.
+# Shows why a lease is not enough, and what a fence does, on a private MariaDB: a worker is paused in the middle of its
+# work, past its lease; a successor does the work; the first wakes up, and writes. Once with the fence, once without.
+# Fails if anything is not as expected.
 # Usage: scripts/demo-fencing.sh [DIRECTORY OF tenured AND tenure]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$(cd "${1:-build/bin}" && pwd)
-unset "${!TENURE_@}" # flags given elsewhere are not meant for this
+unset "${!TENURE_@}" # ignore flags that are meant for other runs
 
 readonly ttl=1500ms stock=10
 folder=''
-declare -A pid=() output=() # of each process that this script started, and has not ended
+declare -A pid=() output=() # of each process started by this script that has not ended
 
 clean_up() {
   local code=$? name
@@ -35,7 +35,7 @@ fail() {
 say() { printf '\n%s\n' "$@"; }
 show() { printf '  %-9s %s\n' "$1" "$2"; }
 
-# start NAME COMMAND...: in the background, as a process group of its own.
+# start NAME COMMAND...: in the background, in its own process group.
 start() {
   local name=$1
   shift
@@ -45,7 +45,7 @@ start() {
   pid[$name]=$!
 }
 
-# into FILE COMMAND...: opened by the background process, for it waits until there is a reader.
+# into FILE COMMAND...: the background process opens the file, because opening waits for a reader.
 into() { "${@:2}" >"$1"; }
 
 # end NAME SIGNAL
@@ -58,7 +58,7 @@ end() {
 # next_line NAME: the next line of its output, in `line`.
 next_line() { read -r -t 10 -u "${output[$1]}" line || fail "$1 says nothing"; }
 
-# expect NAME PATTERN: its next line, which has to match.
+# expect NAME PATTERN: its next line, which must match.
 expect() {
   next_line "$1"
   # shellcheck disable=SC2053  # it is a pattern
@@ -66,13 +66,13 @@ expect() {
   show "$1" "$line"
 }
 
-# sql USER: runs the SQL of its standard input; rows on standard output.
+# sql USER: runs the SQL on standard input; prints rows on standard output.
 sql() {
   mariadb --no-defaults --host=127.0.0.1 --port="$port" --user="$1" --batch --skip-column-names
 }
 
-# serve NAME READY COMMAND...: starts it on port $port, or another if somebody else has that one;
-# READY is a command that succeeds when it serves.
+# serve NAME READY COMMAND...: starts it on port $port, or on another one if that is taken; READY is a command that
+# succeeds once it serves.
 serve() {
   local name=$1 ready=$2
   shift 2
@@ -103,8 +103,8 @@ run_tenured() {
 }
 tenured_answers() { grep -q " ready$" "$folder/tenured-log"; }
 
-# The work of one leader: sell one piece. It reads the stock, thinks, and writes what is left.
-# worker NAME ELECTION GUARD: GUARD is the statement that the transaction begins with, with TERM in it.
+# The work of one leader: sell one piece. It reads the stock, thinks, and writes the rest.
+# worker NAME ELECTION GUARD: GUARD is the first statement of the transaction, with TERM in it.
 worker() {
   local left campaign term line=''
   exec {campaign}< <(exec "$bin/tenure" --endpoint "$endpoint" --json \
@@ -128,7 +128,7 @@ TRANSACTION
   else
     grep ERROR "$folder/error-$1"
   fi
-  read -r -u "$campaign" line || return 1 # until the term is over
+  read -r -u "$campaign" line || return 1 # until the term has ended
   [[ $line =~ \"(lost)\".*\"cause\":\"([A-Z]+) ]] && echo "${BASH_REMATCH[1]} the seat: ${BASH_REMATCH[2]}"
 }
 
@@ -141,7 +141,7 @@ hire() {
   output[$1]=$descriptor
 }
 
-# round ELECTION GUARD ALICE: what becomes of alice's write has to match.
+# round ELECTION GUARD ALICE: the outcome of alice's write must match.
 round() {
   sql root <<<"DELETE FROM shop.sales; UPDATE shop.stock SET pieces = $stock"
   hire alice "$1" "$2"
@@ -160,7 +160,7 @@ round() {
   end bob TERM
 }
 
-# books: the pieces that are left and those that were sold.
+# books: the numbers of pieces left and of pieces sold.
 books() { sql root <<<"SELECT pieces, (SELECT COUNT(*) FROM shop.sales) FROM shop.stock"; }
 
 mariadb-install-db --no-defaults --skip-test-db --auth-root-authentication-method=normal \
@@ -168,7 +168,7 @@ mariadb-install-db --no-defaults --skip-test-db --auth-root-authentication-metho
 serve database database_answers run_database
 readonly database_port=$port
 
-# The rights to migrate and to serve, from the page that users read: a copy would go stale.
+# The rights to migrate and to serve, from the page that users read: a copy would become outdated.
 rights=$(sed -n '/^GRANT CREATE,.* ON tenure\.\* TO .*/ { s/^GRANT \(.*\) ON tenure\..*/\1/p; q }' docs/operations.md)
 [ -n "$rights" ] || fail "docs/operations.md has no line 'GRANT CREATE, ... ON tenure.* TO ...'"
 sql root <<SETUP
@@ -187,7 +187,7 @@ readonly endpoint="127.0.0.1:$port"
 port=$database_port
 sql root <<<"GRANT EXECUTE ON PROCEDURE tenure.tenure_fence TO shop@localhost"
 
-echo "A shop has $stock pieces. Whoever leads sells one: reads how many there are, and writes how many are left."
+echo "A shop has $stock pieces. The leader sells one: it reads how many there are, and writes how many are left."
 
 say "With the fence: each transaction begins with CALL tenure_fence(election, term)."
 round fenced "CALL tenure.tenure_fence('fenced', TERM)" \

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# An election in one terminal: three candidates and an observer, on a private tenured in memory. The
-# first leader is killed, the second resigns. Fails if anything is not as it should be.
+# An election in one terminal: three candidates and an observer, on a private tenured in memory. The first leader is
+# killed, the second resigns. Fails if anything is not as expected.
 # Usage: scripts/demo.sh [DIRECTORY OF tenured AND tenure]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$(cd "${1:-build/bin}" && pwd)
-unset "${!TENURE_@}" # flags given elsewhere are not meant for this
+unset "${!TENURE_@}" # ignore flags that are meant for other runs
 
 readonly election=demo ttl=2s
 folder=''
-declare -A pid=() output=() # of each process that this script started, and has not ended
+declare -A pid=() output=() # of each process started by this script that has not ended
 
 clean_up() {
   local code=$?
@@ -81,13 +81,13 @@ stand() {
   fi
 }
 
-# expect_elected NAME TERM: the candidate says so itself, after it has renewed its lease.
+# expect_elected NAME TERM: the candidate reports it, after it has renewed its lease.
 expect_elected() {
   next_line "$1"
   [ "$(field event) $(field term)" = "elected $2" ] || fail "$1 is not elected in term $2: $line"
 }
 
-# Serves on two free ports: on two others if somebody else has one of them.
+# Serves on two free ports: on two others if one of them is taken.
 serve() {
   local port
   for _ in 1 2 3 4 5; do

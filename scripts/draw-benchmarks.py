@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Draws the JSON of tenure-bench as pictures beside it: benchmarks.json and figure.json, whichever FOLDER has.
+"""Draws the JSON of tenure-bench as pictures beside it: benchmarks.json and figure.json, if FOLDER
+has them.
 
 Usage: scripts/draw-benchmarks.py FOLDER
 """
@@ -44,7 +45,7 @@ plt.rcParams.update(
 
 
 def figure_text(value):
-    """As in the tables."""
+    """Formats a figure as the tables do."""
     if value >= 100:
         return f"{value:,.0f}"
     text = f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -64,7 +65,7 @@ def draw_row(axes, row):
         value, rounds = measured["value"], measured["rounds"]
         axes.barh(place, value, height=0.7, color=COLORS[system])
         axes.plot([min(rounds), max(rounds)], [place, place], color=DARK, linewidth=1.5)
-        at = axes.get_yaxis_transform()  # beside the panel, where no line runs through it
+        at = axes.get_yaxis_transform()  # beside the panel, where no line crosses it
         axes.text(1.02, place, figure_text(value), transform=at, va="center", color=DARK)
     for goal in row["goals"]:
         if goal["bound"] is not None:
@@ -73,7 +74,8 @@ def draw_row(axes, row):
 
 
 def draw_rows(results):
-    """A panel for each row that compares systems and has a goal; nothing if none does."""
+    """A panel for each row that compares systems and has a goal; nothing if there is no such row.
+    """
     rows = [row for row in results["rows"] if row["goals"] and len(row["figures"]) > 1]
     if not rows:
         return None
@@ -89,7 +91,9 @@ def draw_rows(results):
 
 
 def draw_crashes(results):
-    """A curve of medians for each system, with the least and the most; nothing if all points are left out."""
+    """A curve of medians for each system, with minimum and maximum; nothing if all points are
+    omitted.
+    """
     measured = [point for point in results["points"] if "times_ms" in point]
     if not measured:
         return None
@@ -105,7 +109,7 @@ def draw_crashes(results):
         seconds = [[time / 1000 for time in point["times_ms"]] for point in points]
         medians = [statistics.median(times) for times in seconds]
         axes.errorbar(
-            # A little apart, so that no range hides another system's.
+            # Slightly apart, so that no range hides another system's.
             [point["waiting"] * 1.03 ** (number - 1) for point in points],
             medians,
             yerr=[
@@ -126,7 +130,7 @@ def draw_crashes(results):
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(axis="x", visible=False)
     axes.set_ylim(0, 1.1 * max(max(point["times_ms"]) for point in measured) / 1000)
-    axes.legend(loc="lower center", ncols=len(MARKERS))  # no crash is over before its lease
+    axes.legend(loc="lower center", ncols=len(MARKERS))  # no crash ends before its lease, so this is free
     return figure
 
 

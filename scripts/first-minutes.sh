@@ -14,7 +14,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# ready PORT: does /readyz say yes?
+# ready PORT: whether /readyz answers yes.
 ready() (
   exec 3<>"/dev/tcp/127.0.0.1/$1"
   printf 'GET /readyz HTTP/1.0\r\n\r\n' >&3
@@ -22,7 +22,7 @@ ready() (
   [[ $line == *" 200 "* ]]
 )
 
-# fail WHAT: shows the end of the log, and ends.
+# fail TEXT: prints the end of the log, and exits.
 fail() {
   tail -n 30 "$log" >&2
   echo "first-minutes: $1. The end of the output of 'make run' is above." >&2

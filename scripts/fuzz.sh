@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Libraries that were built without the sanitizer do not tell it which part of a container is in use.
+# Libraries built without the sanitizer do not report which part of a container is in use.
 export ASAN_OPTIONS=detect_container_overflow=0
 export UBSAN_OPTIONS=print_stacktrace=1
 

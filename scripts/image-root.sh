@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the root file system of the container image, inside the Dockerfile's build stage, which sets GRPC: the
-# two programs, the Debian packages whose shared libraries they load, and a software bill of materials. There is
-# no shell in it, no package manager and no setuid program.
+# Makes the root file system of the container image, inside the Dockerfile's build stage, which sets GRPC: the two
+# programs, the Debian packages with their shared libraries, and a software bill of materials. It has no shell, no
+# package manager and no setuid program.
 # Usage: scripts/image-root.sh DIRECTORY
 set -euo pipefail
 root=${1:?usage: scripts/image-root.sh DIRECTORY}
@@ -21,7 +21,7 @@ install --strip "${programs[@]}" "$root/usr/local/bin"
 install --mode 644 LICENSE "$root/usr/share/doc/tenure/copyright"
 install --mode 644 "$GRPC/share/grpc/copyright" "$root/usr/share/doc/tenure/copyright.grpc"
 
-# A library that is loaded from /lib may be known to dpkg in /usr/lib. base-files says that this is Debian.
+# dpkg may list a library loaded from /lib under /usr/lib. base-files says that this is Debian.
 libraries=$(ldd "${programs[@]}" | awk '$3 ~ "^/" { print $3 }' | sort -u)
 owners=$(sed -E 's|^(/usr)?|*|' <<<"$libraries" | xargs dpkg-query --search | cut -d: -f1 | sort -u)
 debs=$(mktemp -d)
@@ -35,7 +35,7 @@ for deb in "$debs"/*.deb; do
   { dpkg-deb --field "$deb" | sed '1a Status: install ok installed' && echo; } >>"$root/var/lib/dpkg/status"
 done
 
-# What the scripts of these packages would have made.
+# The results of these packages' scripts.
 echo "hosts: files dns" >"$root/etc/nsswitch.conf"
 cat "$root"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"
 rm -r "$root/usr/share/ca-certificates"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the toolchains of the client libraries, or of some of them, where they are missing: from Debian, and Go by
+# Installs missing toolchains of the client libraries, or of some of them: from Debian, and Go with
 # scripts/install-go.sh.
-# Usage: scripts/install-clients.sh LANGUAGE...   (if nothing is missing, it is silent)
+# Usage: scripts/install-clients.sh LANGUAGE...   (silent if nothing is missing)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ for language; do
       scripts/install-deps.sh mariadb
       { command -v javac && command -v mvn; } >/dev/null || scripts/install-deps.sh client_java
       ;;
-    # Debian's Python makes no virtual environment without python3-venv. The fence is tested on MariaDB.
+    # Debian's Python cannot make a virtual environment without python3-venv. The fence is tested on MariaDB.
     python)
       scripts/install-deps.sh mariadb
       python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/install-deps.sh client_python

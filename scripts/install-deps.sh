@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the packages of Debian 12 or 13 that building, running and testing Tenure need.
-# Usage: scripts/install-deps.sh [GROUP]...   (each group below once; `build` if none is named; nothing to do is silent)
+# Usage: scripts/install-deps.sh [GROUP]...   (the groups below; default: `build`; silent if nothing is missing)
 # shellcheck disable=SC2034  # the groups are used by name
 set -euo pipefail
 
@@ -8,7 +8,7 @@ build=(g++ cmake ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
   libmysqlcppconn-dev libmariadb-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev libyaml-cpp-dev)
-grpc=(patch libprotoc-dev libc-ares-dev zlib1g-dev)  # what scripts/install-grpc.sh builds gRPC with
+grpc=(patch libprotoc-dev libc-ares-dev zlib1g-dev)  # what scripts/install-grpc.sh needs to build gRPC
 cargo=(cargo-web rustc-web)
 mariadb=(mariadb-server-core mariadb-client)
 test=("${mariadb[@]}" libgtest-dev libgmock-dev libfaketime openssl procps zlib1g-dev)
@@ -27,12 +27,12 @@ docs=("${mariadb[@]}" python3 python3-yaml curl jq sqlite3 openssl procps iprout
 check=(clang-format clang-tidy python3)
 model=(spin gcc libc6-dev python3)  # checks docs/model
 proto=(nodejs npm)
-package=(dpkg-dev file help2man jq lintian)  # what `make package` and its checks run
-sbom=(python3-venv)  # what checks bills of materials
-mutants=(python3-venv)  # what plants mistakes
-chaos=(python3 patch)  # what plants them for chaos
-image=(podman crun debootstrap)  # what builds and runs the container image
-image_root=(ccache jq)  # inside its build stage, beside `build`
+package=(dpkg-dev file help2man jq lintian)  # for `make package` and its checks
+sbom=(python3-venv)  # checks bills of materials
+mutants=(python3-venv)  # plants mistakes
+chaos=(python3 patch)  # plants mistakes for chaos
+image=(podman crun debootstrap)  # builds and runs the container image
+image_root=(ccache jq)  # inside its build stage, in addition to `build`
 
 wanted=()
 for group in "${@:-build}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Unpacks the programs with which a Galera node gets its state from another one: Debian has them in mariadb-server,
-# whose installation would start a server. Usage: scripts/install-galera.sh DIRECTORY   (does nothing if they are there)
+# Unpacks the programs that transfer a Galera node's state to another one. In Debian they are part of mariadb-server,
+# whose installation would start a server. Usage: scripts/install-galera.sh DIRECTORY   (does nothing if they exist)
 set -euo pipefail
 directory=${1:?usage: scripts/install-galera.sh DIRECTORY}
 [ -x "$directory/usr/bin/wsrep_sst_mariabackup" ] && exit 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs Go from Debian's backports, where it is missing or too old: from 1.21 on it fetches the one that a
-# go.mod names, and Debian 12's own is older.
-# Usage: scripts/install-go.sh   (if nothing is missing, it is silent)
+# Installs Go from Debian's backports if it is missing or too old: from 1.21 on, Go fetches the version named in a
+# go.mod, and Debian 12's own is older.
+# Usage: scripts/install-go.sh   (silent if nothing is missing)
 set -euo pipefail
 
 installed=$(GOTOOLCHAIN=local go version 2>/dev/null | sed -E 's/^go version go([0-9.]+).*/\1/' || true)
@@ -9,7 +9,7 @@ printf '1.21\n%s\n' "$installed" | sort --version-sort --check=silent && exit 0
 
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# An apt that knows the backports, too; apt's own sources are left alone.
+# Another apt configuration that has the backports, too; apt's own sources stay as they are.
 echo "Installing: go"
 as_root apt-get -qq update
 folder=$(mktemp -d)

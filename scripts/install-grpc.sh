@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds gRPC 1.56.2 as static libraries, and installs it into a directory of its own, where scripts/build.sh finds
-# it. Debian's is 1.51.1, without later fixes (SECURITY.md). It takes a quarter of an hour on two cores, once.
-# The source is in third_party/grpc/source: a tree of that version with its Abseil and RE2. If it is not there, cargo
-# fetches the crate grpcio-sys, which holds one, and compares it with the checksum below. The patches beside it are
-# applied. OpenSSL, zlib, c-ares and protobuf stay Debian's.
-# PREFIX/share/grpc says what a program that is linked with it contains: `components`, for bills of materials, and
-# `copyright`, the notices that go with such a program.
-# Usage: scripts/install-grpc.sh PREFIX    (does nothing if it is there, or if PREFIX is /usr, where Debian's is)
+# Builds gRPC 1.56.2 as static libraries, and installs it into its own directory, where scripts/build.sh finds it.
+# Debian's is 1.51.1, without later fixes (SECURITY.md). It takes a quarter of an hour on two cores, once.
+# The source is in third_party/grpc/source: a tree of that version with its Abseil and RE2. If it is missing, cargo
+# fetches the crate grpcio-sys, which contains one, and compares it with the checksum below. The patches beside it are
+# applied. OpenSSL, zlib, c-ares and protobuf remain Debian's.
+# PREFIX/share/grpc describes the parts of a program linked with it: `components`, for bills of materials, and
+# `copyright`, the notices that such a program must carry.
+# Usage: scripts/install-grpc.sh PREFIX    (does nothing if it exists, or if PREFIX is /usr, which has Debian's)
 #        scripts/install-grpc.sh --fetch   (only the source)
 set -euo pipefail
 prefix=${1:?usage: scripts/install-grpc.sh PREFIX | --fetch}
@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 patches=$PWD/third_party/grpc
 source=$patches/source
 
-# Cargo compares what it fetched with the checksum in the lock file that it writes.
+# Cargo compares its download with the checksum in the lock file that it writes.
 fetch() (
   command -v cargo >/dev/null || scripts/install-deps.sh cargo
   folder=$(mktemp -d)
@@ -35,10 +35,10 @@ fetch() (
   mv "$source.partial" "$source"
 )
 
-# It is built again when this script or a patch has changed.
+# It is rebuilt when this script or a patch has changed.
 recipe=$(cat scripts/install-grpc.sh "$patches"/*.{patch,h} | sha256sum | cut -c 1-16)
 [ "$prefix" != /usr ] && [ ! -e "$prefix/share/grpc/tenure-$recipe" ] || exit 0
-# What is at PREFIX is replaced.
+# Replaces the contents of PREFIX.
 [ ! -e "$prefix" ] || compgen -G "$prefix/share/grpc/tenure-*" >/dev/null ||
   { echo "install-grpc: $prefix is something else. Name a folder that does not exist" >&2; exit 1; }
 [ -d "$source" ] || fetch
@@ -48,7 +48,7 @@ grep -q "set(gRPC_CPP_VERSION *\"$version\")" "$source/CMakeLists.txt" ||
 
 scripts/install-deps.sh build grpc
 echo "Building gRPC $version: about a quarter of an hour on two cores"
-# Kept if this fails: the next try goes on from there.
+# Kept on failure: the next attempt continues from there.
 work=$prefix.build-$recipe
 mkdir -p "$work"
 if [ ! -d "$work/grpc" ]; then
@@ -59,13 +59,13 @@ if [ ! -d "$work/grpc" ]; then
   mv "$work/copy" "$work/grpc"
 fi
 cd "$work/grpc"
-# Of the generators, only the one for C++: those for other languages need headers that Debian leaves out.
+# Of the generators, only the one for C++: those for other languages need headers that Debian does not package.
 sed -i -E '/^ +src\/compiler\/(csharp|node|objective_c|php|python|ruby)_generator\.cc$/d' CMakeLists.txt
 sed -i '/compiler\/csharp\/names.h/d' src/compiler/config_protobuf.h
 # Debian's libprotobuf-dev has no CMake configuration; CMake itself finds it.
 sed -i 's/find_package(Protobuf REQUIRED CONFIG)/find_package(Protobuf REQUIRED)/; s/find_dependency(Protobuf CONFIG)//' \
   cmake/protobuf.cmake
-# The headers that most of its files include are compiled once: a third less time.
+# Precompiles the headers that most of its files include, which saves a third of the time.
 printf '#include <%s>\n' algorithm functional map memory string utility vector \
   absl/container/inlined_vector.h absl/functional/any_invocable.h absl/status/statusor.h absl/types/variant.h \
   absl/strings/str_{cat,format,join}.h >precompiled.h
@@ -74,7 +74,7 @@ for library in grpc grpc++; do
   echo "target_precompile_headers($library PRIVATE "'"$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/precompiled.h>")'
 done >>CMakeLists.txt
 
-# Messages name source files; those shall not say where this was built.
+# Log messages name source files; they must not reveal where this was built.
 flags="-O2 -DNDEBUG -ffile-prefix-map=$PWD=grpc"
 options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=$flags" "-DCMAKE_C_FLAGS_RELEASE=$flags" -DCMAKE_CXX_STANDARD=17
   -DCMAKE_POSITION_INDEPENDENT_CODE=ON "-DCMAKE_INSTALL_PREFIX=$prefix" -DgRPC_INSTALL=ON -DgRPC_BUILD_TESTS=OFF
@@ -87,13 +87,13 @@ for library in PROTOBUF CARES SSL ZLIB; do options+=("-DgRPC_${library}_PROVIDER
 cmake -G Ninja -B build "${options[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
 cmake --build build --target third_party/abseil-cpp/all grpc++ grpc++_reflection grpc_cpp_plugin >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log" >&2; exit 1; }
-# What else would be installed is not built, since nobody here links it: it takes as long again.
+# Everything else that would be installed is not built, because nothing here links it: it would double the time.
 for library in grpc_unsecure grpc++_unsecure grpc++_alts grpc++_error_details grpcpp_channelz grpc_authorization_provider; do
   [ -e "build/lib$library.a" ] || ar rc "build/lib$library.a"
 done
-# The system's authorities are found first.
+# The system's authorities must be found first.
 mkdir -p etc && : >etc/roots.pem
-# Put in its place as a whole: scripts/build.sh takes whatever is there.
+# Moved into place as a whole, because scripts/build.sh uses anything that is there.
 rm -rf "$work/installed"
 DESTDIR=$work/installed cmake --install build >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
 share=$work/installed$prefix/share/grpc

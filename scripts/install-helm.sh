@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the helm that tests/helm/go.mod names into a directory: some minutes the first time.
-# Usage: scripts/install-helm.sh DIRECTORY   (if it is there, it is silent)
+# Builds the helm named in tests/helm/go.mod into a directory: takes some minutes the first time.
+# Usage: scripts/install-helm.sh DIRECTORY   (silent if it exists)
 set -euo pipefail
 directory=${1:?usage: scripts/install-helm.sh DIRECTORY}
 cd "$(dirname "$0")/.."

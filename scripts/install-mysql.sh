@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a root directory that holds MySQL, which Debian 12 does not package: a small Debian unstable
-# with mysql-server-core. Usage: scripts/install-mysql.sh DIRECTORY   (does nothing if it is there)
+# Makes a root directory with MySQL, which Debian 12 does not package: a small Debian unstable with mysql-server-core.
+# Usage: scripts/install-mysql.sh DIRECTORY   (does nothing if it exists)
 set -euo pipefail
 root=${1:?usage: scripts/install-mysql.sh DIRECTORY}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Unpacks etcd 3.5 from Debian unstable into a directory, which then holds usr/bin/etcd. Debian 12
-# itself has only 3.4; nothing is installed, and apt's own sources are left alone.
-# Usage: scripts/install-peers.sh DIRECTORY   (does nothing if it is there)
+# Unpacks etcd 3.5 from Debian unstable into a directory, as usr/bin/etcd. Debian 12 itself has only 3.4. Nothing is
+# installed, and apt's own sources stay as they are.
+# Usage: scripts/install-peers.sh DIRECTORY   (does nothing if it exists)
 set -euo pipefail
 root=${1:?usage: scripts/install-peers.sh DIRECTORY}
 [ -x "$root/usr/bin/etcd" ] && exit 0
@@ -16,7 +16,7 @@ mirror=$("$(dirname "$0")/debian-mirror.sh")
 echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" \
   >"$partial/apt/sources.list"
 
-# An apt of its own, that knows only unstable.
+# Another apt configuration that knows only unstable.
 unstable() {
   apt-get -qq -o Dir::Etc::SourceList="$partial/apt/sources.list" -o Dir::Etc::SourceParts=- \
     -o Dir::State::Lists="$partial/apt/lists" -o Dir::Cache="$partial/apt/cache" \

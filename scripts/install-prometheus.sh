@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Unpacks Debian's Prometheus into a directory, which then holds usr/bin/prometheus and promtool. It
-# is not installed, as that would start a server now and with every boot.
-# Usage: scripts/install-prometheus.sh DIRECTORY   (does nothing if it is there)
+# Unpacks Debian's Prometheus into a directory, as usr/bin/prometheus and usr/bin/promtool. It is not installed, because
+# that would start a server now and at every boot.
+# Usage: scripts/install-prometheus.sh DIRECTORY   (does nothing if it exists)
 set -euo pipefail
 root=${1:?usage: scripts/install-prometheus.sh DIRECTORY}
 [ -x "$root/usr/bin/prometheus" ] && exit 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants mistakes in files, one at a time, and says which ones no test notices: see tests/mutants/run.py.
+# Plants mistakes in files, one at a time, and reports those that no test notices: see tests/mutants/run.py.
 # Usage: scripts/mutants.sh [--most N] [--seed N] FILE...
 set -euo pipefail
 cd "$(dirname "$0")/.."

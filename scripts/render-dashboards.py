@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Draws what the dashboards' panels showed in a run of monitoring_test, a picture of each.
+"""Draws what the panels of the dashboards showed in a run of monitoring_test, one picture per
+dashboard.
 
 Usage: scripts/render-dashboards.py RESULTS PICTURES   (folders; see scripts/render-dashboards.sh)
 """
@@ -57,7 +58,7 @@ def legend_of(template, labels):
 
 
 def lines_of(entry):
-    """Of each series of a panel: its legend, its times and its values."""
+    """Returns the legend, times and values of each series of a panel."""
     for target, shown in zip(entry["panel"]["targets"], entry["shown"]):
         for series in shown:
             values = [(float(time), float(value)) for time, value in series["values"]]
@@ -73,7 +74,7 @@ def draw_lines(axes, entry, begin, unit):
     lines = list(lines_of(entry))
     lines.sort(key=lambda line: -max(filter(math.isfinite, line[2]), default=0))
     busy = [legend for legend, _, values in lines if any(value > 0 for value in values)]
-    # All are drawn; the legend has room for the highest, and names none that is always zero.
+    # All are drawn; the legend has room for the highest, and leaves out any that is always zero.
     shown = (busy or [legend for legend, _, _ in lines])[:LEGENDS_MAX]
     for index, (legend, times, values) in enumerate(lines):
         axes.plot(
@@ -215,7 +216,7 @@ def render(page, file):
     )
 
     def place(grid, left=0.0, top=0.0, right=0.0, bottom=0.0):
-        """Where a panel is, less so many inches on each side."""
+        """The area of a panel, reduced by these margins in inches."""
         x, y = WIDTH * grid["x"] / 24 + left, height - UNIT * (grid["y"] + 2 + grid["h"]) + bottom
         wide, tall = WIDTH * grid["w"] / 24 - left - right, UNIT * grid["h"] - top - bottom
         return x / WIDTH, y / height, wide / WIDTH, tall / height
@@ -256,7 +257,7 @@ def main():
     pictures.mkdir(exist_ok=True)
     for file in sorted(results.glob("*.json")):
         picture = pictures / f"{file.stem.removeprefix('tenure-')}.png"
-        # Grafana puts values for variables into titles, legends and texts, too.
+        # Grafana also substitutes variables in titles, legends and texts.
         page = file.read_text()
         for name, value in json.loads(page)["variables"].items():
             page = page.replace(f"${name}", json.dumps(value)[1:-1])

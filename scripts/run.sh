@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Serves on the embedded store, and says what to try. Arguments and TENURE_ variables reach tenured.
+# Serves on the embedded store, and suggests commands to try. Arguments and TENURE_ variables are passed to tenured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the software bill of materials of a package or an image that has programs of build/bin, as SPDX 2.3: each Debian
-# package whose headers or archives were compiled into them, gRPC and what that brings unless it is Debian's, and, with the
-# root file system of an image, each Debian package that this contains.
+# Prints the software bill of materials of a package or an image with programs of build/bin, as SPDX 2.3: each Debian
+# package whose headers or archives were compiled into them; gRPC and its parts unless it is Debian's; and, with the
+# root file system of an image, each Debian package in it.
 # Usage: scripts/sbom.sh [--root ROOT] NAME PROGRAM...
 set -euo pipefail
 usage='usage: scripts/sbom.sh [--root ROOT] NAME PROGRAM...'

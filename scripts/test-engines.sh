@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the contract suites of the stores, of what they show in plain SQL, and of the C++ fence, on MySQL.
+# Runs the contract suites of the stores, of their views in plain SQL, and of the C++ fence, on MySQL.
 # Usage: scripts/test-engines.sh MYSQL_ROOT
 set -euo pipefail
 cd "$(dirname "$0")/.."

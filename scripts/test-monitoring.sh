@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds alerts to their cases, with promtool, and then all that operators see to a real fail-over: on a MariaDB, three
-# replicas and a Prometheus of its own.
+# Runs the alerts' test cases with promtool, and then checks everything that operators see against a real fail-over: on
+# a MariaDB, three replicas and a Prometheus started for this.
 # Usage: scripts/test-monitoring.sh PROMETHEUS   (where scripts/install-prometheus.sh unpacked it)
 set -euo pipefail
 prometheus=$(cd "${1:?usage: scripts/test-monitoring.sh PROMETHEUS}" && pwd)

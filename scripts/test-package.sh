@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages of build/packages into a bare Debian of this release, and uses them there: tests/package/install.sh.
+# Installs the packages of build/packages into a bare Debian of this release, and uses them there:
+# tests/package/install.sh.
 # Usage: scripts/test-package.sh ROOTS   (needs root; ROOTS: see scripts/bare-root.sh)
 set -euo pipefail
 roots=${1:?usage: scripts/test-package.sh ROOTS}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the candidate of client/examples/rust by the command that its README shows first, and lets it contend with itself: tests/polyglot/stubs.
+# Builds the candidate of client/examples/rust with the first command of its README, and lets it compete with itself:
+# tests/polyglot/stubs.
 # Usage: scripts/test-stubs.sh   (after build/bin/stubs_test is built)
 set -euo pipefail
 cd "$(dirname "$0")/.."

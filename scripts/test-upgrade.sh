@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Upgrades three replicas from the last version that may not serve beside this one: all stop, the schema is migrated, and all start.
+# Upgrades three replicas from the last version that cannot serve beside this one: all stop, the schema is migrated, and
+# all start.
 # Usage: scripts/test-upgrade.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,4 +1,4 @@
-// One of the systems that a run compares: its server, and the client that gives it work.
+// One of the systems that a run compares: its server, and the client that sends work to it.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ inline constexpr char kGenerator[] = "the generator";  // this process, in CpuTi
 struct Contender {
   Contender(Column named, std::unique_ptr<Server> started);
 
-  // The processor time that its programs have used, and this one.
+  // The processor time used by its programs and by this process.
   [[nodiscard]] CpuTimes CpuTime() const;
 
   Column column;

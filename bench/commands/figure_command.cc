@@ -12,7 +12,7 @@
 namespace tenure::bench {
 namespace {
 
-// ZooKeeper's client has a connection and a pipe for each candidate.
+// ZooKeeper's client needs a connection and a pipe for each candidate.
 constexpr size_t kFilesPerZooKeeperCandidate = 3;
 
 void Say(const std::string& text) { std::cerr << "tenure-bench: " << text << std::endl; }

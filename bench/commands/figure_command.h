@@ -1,4 +1,4 @@
-// tenure-bench figure: crashes of the leader, with ever more candidates that wait.
+// tenure-bench figure: crashes of the leader, with more and more waiting candidates.
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 namespace tenure::bench {
 
 struct FigurePlan {
-  std::string etcd;  // its program
+  std::string etcd;  // path of the program
   std::set<Column> systems;
   std::vector<size_t> waiting;
   size_t crashes;  // at each point
@@ -18,8 +18,8 @@ struct FigurePlan {
 [[nodiscard]] FigurePlan FullFigurePlan();
 [[nodiscard]] FigurePlan QuickFigurePlan();
 
-// Each point has servers of its own, without data. Reports its progress on standard error. A system
-// that cannot hold this number of candidates lacks a point, and the figure says why.
+// Each point has its own servers, without data. Reports progress on standard error. If a system
+// cannot hold this number of candidates, it has no point there, and the figure says why.
 [[nodiscard]] CrashFigure MeasureCrashFigure(const FigurePlan& plan);
 
 }  // namespace tenure::bench

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kStopped = 3s;  // for a scheme whose seat only the connection holds
+constexpr auto kStopped = 3s;  // for a scheme whose seat is held by the connection
 
 class Homegrown {
  public:
@@ -48,7 +48,7 @@ class Homegrown {
            ", all as shipped, but for log_bin and max_connections.";
   }
 
-  // Each in a venue of its own: nothing is left to be tidied up from the one before.
+  // Each in its own venue, so that nothing of an earlier one is left.
   template <typename MakeVenue>
   void MeasureEach(const MakeVenue& make) {
     for (const SchemeShape& shape : plan_.shapes) {

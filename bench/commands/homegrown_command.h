@@ -1,4 +1,4 @@
-// tenure-bench homegrown: Tenure beside what teams write themselves, on one MariaDB.
+// tenure-bench homegrown: Tenure beside schemes that teams write themselves, on one MariaDB.
 #pragma once
 
 #include <chrono>
@@ -19,16 +19,16 @@ struct SchemeShape {
 struct HomegrownPlan {
   std::vector<SchemeShape> shapes;
   std::vector<std::chrono::seconds> leases;  // of Tenure
-  std::chrono::milliseconds window;          // in which the leaders hold their seats
-  size_t losses;                             // crashes, resignations and depositions of each
+  std::chrono::milliseconds window;          // how long the leaders hold their seats
+  size_t losses;                             // number of crashes, resignations and depositions
 };
 
 [[nodiscard]] HomegrownPlan FullHomegrownPlan();
-// The smallest and the largest shape, and each loss once.
+// The smallest and the largest shape, and each kind of loss once.
 [[nodiscard]] HomegrownPlan QuickHomegrownPlan();
 
-// Each scheme has a database of its own on one server. Writes its progress to standard error.
-// Throws std::runtime_error if a part cannot be completed.
+// Each scheme has its own database on one server. Reports progress on standard error. Throws
+// std::runtime_error if a part cannot be completed.
 [[nodiscard]] SchemeTable MeasureHomegrown(const HomegrownPlan& plan);
 
 }  // namespace tenure::bench

@@ -1,4 +1,4 @@
-// The figures of a run, as they come. Tells each on standard error.
+// Collects the figures of a run, and reports each on standard error.
 #pragma once
 
 #include <string>
@@ -10,25 +10,25 @@
 
 namespace tenure::bench {
 
-// Used by one thread.
+// For one thread.
 class Ledger {
  public:
   explicit Ledger(size_t rounds) : rounds_(rounds) {}
 
   void BeginRound(size_t round) { round_ = round; }
   [[nodiscard]] size_t round() const { return round_; }
-  // A name for the elections of this row and round, that no others have.
+  // A unique name for the elections of this row and round.
   [[nodiscard]] std::string Label(RowId row) const;
 
   void Note(RowId id, Column column, double figure);
-  // What is not judged.
+  // Figures that are not judged.
   void NoteAlso(RowId id, Column column, const std::string& what, double figure);
   void NoteLatencies(RowId id, Column column, const Throughput& done);
-  // What each program used between the first and the last of these, for each of the operations. The
-  // sum of all but the generator, in us.
+  // Processor time per operation of each program, between the first and the last of these. Returns
+  // the sum without the generator, in us.
   double NoteProcessorTime(RowId id, Column column, const std::vector<CpuTimes>& used,
                            double operations);
-  // This system could not do the work of the row as it was planned.
+  // This system could not do the work of the row as planned.
   void Spoil(RowId id, Column column) { results_.At(id).spoiled.insert(column); }
   void Remark(std::string text);
 

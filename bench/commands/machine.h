@@ -1,4 +1,4 @@
-// What the figures were made on.
+// The machine that the figures were made on.
 #pragma once
 
 #include <filesystem>
@@ -6,12 +6,12 @@
 
 namespace tenure::bench {
 
-// Processors, kernel, load, and how long the disk under `folder` takes to make a write durable.
-// Throws as MedianSyncMicroseconds does.
+// Processors, kernel, load, and how long a durable write takes on the disk under `folder`. Throws
+// as MedianSyncMicroseconds does.
 [[nodiscard]] nlohmann::ordered_json DescribeMachine(const std::filesystem::path& folder);
 
-// How long the disk under `folder` takes to make a write durable. Throws std::runtime_error if that
-// is no disk: durable commits in memory would mean nothing.
+// How long a durable write takes on the disk under `folder`. Throws std::runtime_error if that is
+// in memory, where durable commits would mean nothing.
 [[nodiscard]] double MedianSyncMicroseconds(const std::filesystem::path& folder);
 
 }  // namespace tenure::bench

@@ -11,9 +11,9 @@ namespace {
 using enum RowId;
 
 constexpr size_t kCandidates = 256;
-constexpr double kShare = 0.5;  // of what etcd does
+constexpr double kShare = 0.5;  // of etcd's rate
 
-// The rows, and the percentiles that are in them.
+// The rows, and the percentiles in them.
 struct Share {
   RowId row;
   double share;

@@ -1,4 +1,4 @@
-// The open loop of a run, on each system in turn.
+// The open loop of a run, on one system after another.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace tenure::bench {
 
-// Cycles per second: half of what etcd does with 32 in flight, by the rounds that are noted.
-// Nothing if there are none.
+// Cycles per second: half of etcd's rate with 32 in flight, in the rounds noted so far. Nothing if
+// there are none.
 [[nodiscard]] std::optional<double> OpenLoopRate(const Results& results);
 
-// One round on one system. If it could not keep so few cycles under way as planned, this is
-// remarked, and its rows are spoiled.
+// One round on one system. If the rate needs more cycles under way than planned, notes a remark and
+// spoils its rows.
 void NoteOpenLoop(Ledger& ledger, const Contender& contender, double cycles_per_second,
                   const Window& window);
 

@@ -25,11 +25,11 @@ constexpr double kAsGoodAsTheBest = 0.95;
 constexpr size_t kTimes = 10;
 constexpr size_t kLeaders = 50;
 constexpr auto kLease = 5s;
-constexpr auto kLeadersOutlast = 10s;  // the storm, its last calls, and its start
+constexpr auto kLeadersOutlast = 10s;  // longer than the storm, its last calls, and its start
 constexpr auto kPatience = 60s;
 constexpr double kRefusalMsMax = 1000;
 
-// The process of the healthy leaders.
+// Runs the process of the healthy leaders.
 class Leaders {
  public:
   Leaders(const std::string& endpoint, std::chrono::seconds duration)
@@ -93,7 +93,7 @@ class Overload {
     figures_.list.push_back({std::move(what), std::move(unit), value, at_most});
   }
 
-  // What the machine can answer, and how many in flight that takes.
+  // Finds the maximum throughput of the machine, and how many calls in flight it takes.
   size_t Saturate() {
     std::map<size_t, double> per_second;
     for (const size_t in_flight : kProbed) {

@@ -1,5 +1,5 @@
-// tenure-bench overload: what becomes of healthy leaders, and of the calls, while a replica of
-// Tenure is asked for much more than it can do.
+// tenure-bench overload: what happens to healthy leaders, and to calls, while a replica of Tenure
+// gets far more calls than it can answer.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 namespace tenure::bench {
 
 struct OverloadPlan {
-  std::chrono::seconds probe;  // of each number in flight, to find what the machine can answer
+  std::chrono::seconds probe;  // for each number of calls in flight, to find the saturating one
   std::chrono::seconds storm;
-  std::optional<size_t> in_flight;  // in place of ten times what saturates
+  std::optional<size_t> in_flight;  // instead of ten times the saturating number
 };
 
 [[nodiscard]] OverloadPlan FullOverloadPlan();
 [[nodiscard]] OverloadPlan QuickOverloadPlan();
 
-// Tells its progress on standard error. Throws std::runtime_error if it cannot be run to its end.
+// Reports progress on standard error. Throws std::runtime_error if it cannot be completed.
 [[nodiscard]] Figures MeasureOverload(const OverloadPlan& plan);
 
 }  // namespace tenure::bench

@@ -67,7 +67,7 @@ class Run {
  private:
   [[nodiscard]] ServerSource Source() { return {plan_.etcd, database_, mysql_.get()}; }
 
-  // Whether there is one. It does the work of the throughputs, and nothing else.
+  // False if there is no MySQL. It only takes part in the throughputs.
   bool StartMySqlToo() {
     if (!Wants(Part::kThroughputs)) return false;
     if (plan_.mysql.empty()) {
@@ -78,10 +78,10 @@ class Run {
     return true;
   }
 
-  // Each system is the first to do a work as often as the others.
+  // Each system is the first to do a work equally often.
   void Rotate() { std::ranges::rotate(contenders_, contenders_.begin() + 1); }
 
-  // The systems in works that measure more than throughputs: only one Tenure.
+  // The systems for works beyond throughputs: only one Tenure.
   [[nodiscard]] std::vector<Contender*> Systems() {
     std::vector<Contender*> systems;
     for (Contender& contender : contenders_) {
@@ -104,11 +104,11 @@ class Run {
     Compare(RowId::kKeepAlives, &MeasureKeepAlives, kInFlight, RowId::kKeepAliveProcessor);
   }
 
-  // `processor` is the row of the processor time that a server needs for an operation.
+  // `processor` is the row of the server's processor time per operation.
   void Compare(RowId id, Work work, size_t in_flight,
                std::optional<RowId> processor = std::nullopt) {
     for (const Contender& contender : contenders_) {
-      std::vector<CpuTimes> used;  // at the beginning, and at the end
+      std::vector<CpuTimes> used;  // at the start, and at the end
       Window window = plan_.window;
       window.at_edge = [&] { used.push_back(contender.CpuTime()); };
       const Throughput done = work({contender.system.get()}, ledger_.Label(id), in_flight, window);
@@ -121,7 +121,7 @@ class Run {
     }
   }
 
-  // After all rounds of the throughputs, which say what etcd can do.
+  // Needs all rounds of the throughputs, which show etcd's rate.
   void CompareOpenLoops() {
     if (!Wants(Part::kThroughputs) && !plan_.open_loop_rate) MeasureEtcd();
     const auto rate = plan_.open_loop_rate ? plan_.open_loop_rate : OpenLoopRate(ledger_.results());
@@ -149,7 +149,7 @@ class Run {
 
   void CompareHandOvers() {
     for (Contender* contender : Systems()) {
-      // A new one: an etcd with which many waiting campaigns were cancelled at once, as at the end
+      // A new server: an etcd in which many waiting campaigns were cancelled at once, as at the end
       // of the last round, never notifies later ones.
       if (contender->column == Column::kEtcd) {
         *contender = Contender(contender->column, StartServer(contender->column, Source(), "etcd"));
@@ -174,7 +174,7 @@ class Run {
       replicas.push_back(systems.back().get());
     }
     const auto hand_over = [&](RowId id) {
-      const size_t count = 2 * plan_.hand_overs;  // about two thirds of them go elsewhere
+      const size_t count = 2 * plan_.hand_overs;  // about two thirds of them go to another replica
       const auto times = MeasureHandOvers(replicas, ledger_.Label(id),
                                           {.waiting = kWaiting, .count = count, .elsewhere = true});
       ledger_.Note(id, Column::kTenure, Percentile(times, kP99));
@@ -196,7 +196,7 @@ class Run {
 
   void CompareCrashes() {
     for (const Contender* contender : Systems()) {
-      // Of its own, for the same reason.
+      // A new server, for the same reason.
       const auto server = StartServer(contender->column, Source(), "crash");
       const auto times = MeasureCrashes({.system = contender->column,
                                          .endpoint = server->endpoint(),
@@ -207,7 +207,7 @@ class Run {
     }
   }
 
-  // On a replica and a database server that have seen nothing else.
+  // On a new replica and a new database server.
   void MeasureWhatOnlyTenureDoes() {
     testing::DatabaseServer database;
     TenureServer server(database, database.FreshDatabase("alone"));
@@ -228,7 +228,7 @@ class Run {
 
   const RunPlan plan_;
   testing::DatabaseServer database_;
-  std::unique_ptr<testing::DatabaseServer> mysql_;  // if there is one
+  std::unique_ptr<testing::DatabaseServer> mysql_;  // if requested
   std::vector<Contender> contenders_;
   Ledger ledger_;
 };

@@ -12,7 +12,7 @@
 
 namespace tenure::bench {
 
-// A run does all of these, or some. Rows that are not measured have not met their goals.
+// A run does all or some of these. A row that was not measured has not met its goals.
 enum class Part { kThroughputs, kHandOvers, kOpenLoop, kCrashes, kTenureOnly };
 inline const std::map<std::string, Part> kParts = {{"throughputs", Part::kThroughputs},
                                                    {"hand-overs", Part::kHandOvers},
@@ -21,17 +21,17 @@ inline const std::map<std::string, Part> kParts = {{"throughputs", Part::kThroug
                                                    {"tenure-only", Part::kTenureOnly}};
 
 struct RunPlan {
-  std::string etcd;   // its program
-  std::string mysql;  // the root directory of MySQL; empty: nothing is measured on it
+  std::string etcd;   // path of the program
+  std::string mysql;  // the root directory of MySQL; empty: no MySQL
   std::set<Part> parts;
   std::set<Column> systems;
   size_t rounds;
   Window window;  // of each throughput
   Window open_loop;
-  // Cycles per second of the open loop, in place of half of what etcd does with 32 in flight.
+  // Cycles per second of the open loop (default: half of etcd's rate with 32 in flight).
   std::optional<double> open_loop_rate;
   size_t hand_overs;  // in each round
-  // The works that take long to prepare are done in the first rounds only.
+  // Works that take long to prepare are only done in the first rounds.
   size_t long_rounds;
   size_t crashes;  // in each of those rounds
   std::chrono::milliseconds idle;
@@ -39,7 +39,7 @@ struct RunPlan {
 
 // For figures that are published.
 [[nodiscard]] RunPlan FullPlan();
-// Within three minutes.
+// Finishes within three minutes.
 [[nodiscard]] RunPlan QuickPlan();
 
 struct RunOutcome {
@@ -47,7 +47,7 @@ struct RunOutcome {
   nlohmann::ordered_json systems;  // how each was configured
 };
 
-// Tells its progress on standard error. Throws std::runtime_error if it cannot be run to its end.
+// Reports progress on standard error. Throws std::runtime_error if it cannot be completed.
 [[nodiscard]] RunOutcome RunAll(const RunPlan& plan);
 
 }  // namespace tenure::bench

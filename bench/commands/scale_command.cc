@@ -29,13 +29,13 @@ constexpr size_t kInFlight = 32;
 constexpr size_t kOpeningInFlight = 256;
 constexpr size_t kStreams = 4;
 constexpr auto kSessionLease = 10s;
-constexpr double kDatabaseProcessorsMax = 0.3;  // while they are renewed
+constexpr double kDatabaseProcessorsMax = 0.3;  // while the sessions are renewed
 constexpr double kIdleStatementsMax = 5;
 constexpr auto kPatience = 60s;
 constexpr auto kLook = 20ms;
 constexpr auto kLeaderLease = 3600s;  // not renewed while anything is measured
 
-// Looks seldom: to count a long queue is work for the database.
+// Checks rarely, because counting a long queue is work for the database.
 void WaitUntil(const std::function<bool()>& condition, const std::string& what) {
   const auto deadline = Clock::now() + kPatience;
   while (!condition()) {
@@ -87,7 +87,7 @@ class Scale {
     WaitingCampaigns waiting(alone.system, election, plan_.waiting);
     WaitUntil(
         [&] {
-          // Only they: the leader's call may have been counted for a moment after its answer.
+          // Exactly these: the leader's call may be counted for a moment after its answer.
           return alone.server.Metric("tenure_watchers") == static_cast<double>(plan_.waiting) &&
                  alone.system.CountStanding(election) == plan_.waiting + 1;
         },
@@ -162,7 +162,7 @@ class Scale {
                         .streams = kStreams,
                         .in_flight = kOpeningInFlight});
     Note("sessions opened, by a campaign each", "per s", fleet.opened_per_second());
-    std::this_thread::sleep_for(kSessionLease);  // the first renewals tell the seats, too
+    std::this_thread::sleep_for(kSessionLease);  // the first renewals list the seats, too
     const Renewals opening = fleet.TakeRenewals();
     const double ended_before = alone.server.Metric("tenure_sessions_ended_total");
     const uint64_t statements_before = CountStatements(database_);

@@ -11,13 +11,13 @@ namespace tenure::bench {
 
 struct ScalePlan {
   size_t waiting;      // campaigns
-  size_t waiting_few;  // the short queue with which the long one is compared
+  size_t waiting_few;  // the short queue that the long one is compared with
   size_t hand_overs;
   size_t observers;
   size_t observed_rounds;
   size_t sessions;
   size_t session_elections;
-  std::chrono::milliseconds held;  // how long the sessions are held alive
+  std::chrono::milliseconds held;  // how long the sessions are kept alive
   std::chrono::milliseconds idle;  // how long statements are counted
   Window busy;
 };
@@ -26,8 +26,8 @@ struct ScalePlan {
 // A tenth of everything.
 [[nodiscard]] ScalePlan QuickScalePlan();
 
-// Each part runs on a replica and a database that have seen nothing else. Tells its progress on
-// standard error. Throws std::runtime_error if a part cannot be run to its end.
+// Each part runs on a new replica and a new database. Reports progress on standard error. Throws
+// std::runtime_error if a part cannot be completed.
 [[nodiscard]] Figures MeasureScale(const ScalePlan& plan);
 
 }  // namespace tenure::bench

@@ -1,4 +1,4 @@
-// tenure-bench: Tenure beside etcd and ZooKeeper, the same work in one run.
+// tenure-bench: the same work on Tenure, etcd and ZooKeeper, in one run.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -33,7 +33,7 @@ struct Options {
   std::optional<double> open_loop_rate;
   std::vector<Column> systems;
   std::string report;           // a folder; empty: none
-  size_t in_flight = 0;         // of the overload; 0: ten times what saturates
+  size_t in_flight = 0;         // of the overload; 0: ten times the saturating number
   std::vector<size_t> waiting;  // of the figure
 };
 
@@ -45,8 +45,8 @@ void AllowManyFiles() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Prints what was measured, and leaves it in the report's folder under its name. `json` says what
-// it was measured on.
+// Prints the figures, and writes them to the report folder under their name. `json` describes the
+// machine and the systems.
 template <typename Measured>
 void Publish(const Options& options, const std::string& name, nlohmann::ordered_json json,
              const Measured& measured) {
@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
   tenure_holder->add_option("--lease-seconds", lease_seconds)->required();
   CLI11_PARSE(app, argc, argv);
 
-  ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
+  ::testing::InitGoogleTest();  // makes failed expectations of the tests' support end the run
   GTEST_FLAG_SET(throw_on_failure, true);
   try {
     if (lead->parsed()) {

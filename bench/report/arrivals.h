@@ -1,6 +1,5 @@
-// An open loop: work arrives at fixed times, whether or not what arrived before is done. How long
-// it takes counts from when it is due, so that a server that stalls is charged for all that it
-// delays.
+// An open loop: work arrives at fixed times, whether or not earlier work is done. Its duration
+// counts from when it is due, so a server that stalls is charged for everything that it delays.
 #pragma once
 
 #include <chrono>
@@ -25,19 +24,18 @@ class Schedule {
   double per_second_;
 };
 
-// Assigns arrivals to this number of workers. One that finds all of them busy is delayed: it starts
-// as soon as a worker is free, in the order of arrival. Pure.
+// Assigns arrivals to this number of workers. An arrival that finds all workers busy is delayed: it
+// starts as soon as a worker is free, in the order of arrival. Pure.
 class Arrivals {
  public:
   explicit Arrivals(size_t workers);
 
-  // The worker that begins this arrival now, the one that has been free for longest; nothing if it
-  // is delayed.
+  // The worker that starts this arrival now, the one that has been free for longest; nothing if the
+  // arrival is delayed.
   std::optional<size_t> Arrive(size_t arrival);
-  // A worker is done with its own. The delayed arrival that it begins now; nothing if there is
-  // none.
+  // This worker is done. Returns the delayed arrival that it starts now; nothing if there is none.
   std::optional<size_t> Done(size_t worker);
-  // Whether all that arrived is done.
+  // Whether all arrivals are done.
   [[nodiscard]] bool Idle() const { return free_.size() == workers_; }
 
  private:

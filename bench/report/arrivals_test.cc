@@ -21,7 +21,7 @@ TEST(ScheduleTest, ArrivalsAreEvenlySpaced) {
   EXPECT_THAT(schedule.Due(2), Eq(kStart + 4ms));
 }
 
-TEST(ScheduleTest, ASpacingThatIsNoWholeNumberDoesNotAddUpToADrift) {
+TEST(ScheduleTest, AFractionalSpacingDoesNotDrift) {
   const Schedule schedule(kStart, 3'000);
 
   EXPECT_THAT(schedule.Due(3'000'000), Eq(kStart + 1'000s));
@@ -37,7 +37,7 @@ TEST(ArrivalsTest, TheWorkerThatHasBeenFreeForLongestIsNext) {
   EXPECT_THAT(arrivals.Arrive(2), Optional(0));
 }
 
-TEST(ArrivalsTest, WhatFindsAllWorkersBusyIsDoneInItsTurn) {
+TEST(ArrivalsTest, ArrivalsThatFindAllWorkersBusyAreDoneInOrder) {
   Arrivals arrivals(1);
   (void)arrivals.Arrive(0);
 
@@ -49,7 +49,7 @@ TEST(ArrivalsTest, WhatFindsAllWorkersBusyIsDoneInItsTurn) {
   EXPECT_THAT(arrivals.Done(0), Eq(std::nullopt));
 }
 
-TEST(ArrivalsTest, ALoopIsIdleWhenAllThatArrivedIsDone) {
+TEST(ArrivalsTest, ALoopIsIdleWhenAllArrivalsAreDone) {
   Arrivals arrivals(1);
   EXPECT_TRUE(arrivals.Idle());
 

@@ -1,4 +1,4 @@
-// What became of very many calls.
+// The outcomes of very many calls.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ struct CallTally {
   std::vector<double> answered_ms;
   std::vector<double> refused_ms;  // RESOURCE_EXHAUSTED
   size_t refused_without_retry_info = 0;
-  std::map<std::string, size_t> failed;  // otherwise, by the reason
+  std::map<std::string, size_t> failed;  // any other error, by its reason
 
   void Add(const CallTally& more);
 };
 
 struct Latencies {
   size_t count = 0;
-  double median_ms = 0;  // zero where there is none
+  double median_ms = 0;  // zero if there were no such calls
   double p99_ms = 0;
 };
 
@@ -35,12 +35,12 @@ struct TallySummary {
 
 [[nodiscard]] TallySummary Summarize(const CallTally& tally);
 
-// From one process to another.
+// For passing a summary to another process.
 [[nodiscard]] nlohmann::json ToJson(const TallySummary& summary);
 [[nodiscard]] TallySummary TallySummaryFromJson(const nlohmann::json& json);
 
-// The smallest number in flight whose throughput, by number, is within `share` of the best.
-// REQUIRES: there is one.
+// The smallest number in flight whose throughput is within `share` of the best. REQUIRES: at least
+// one throughput.
 [[nodiscard]] size_t SaturatingInFlight(const std::map<size_t, double>& per_second, double share);
 
 }  // namespace tenure::bench

@@ -1,4 +1,4 @@
-// How long it takes to elect a new leader after the leader is killed, against how many wait: a
+// The time from the crash of the leader to the next leader, by the number of waiting candidates: a
 // series of points for each system.
 #pragma once
 
@@ -15,18 +15,18 @@ namespace tenure::bench {
 struct CrashPoint {
   Column system;
   size_t waiting;
-  std::vector<double> times_ms;  // one for each crash; empty if the point is left out
-  std::string left_out = {};     // why
+  std::vector<double> times_ms;  // one for each crash; empty if the point is omitted
+  std::string left_out = {};     // why the point is omitted
 };
 
 struct CrashFigure {
   std::vector<CrashPoint> points;
 
-  // Whether every point of Tenure was measured. The others may be left out.
+  // Whether every point of Tenure was measured. Points of the others may be omitted.
   [[nodiscard]] bool Complete() const;
 };
 
-// A line for each point, and under the table why others are left out.
+// A line for each point; under the table, why points are omitted.
 [[nodiscard]] Sheet ToSheet(const CrashFigure& figure);
 [[nodiscard]] nlohmann::ordered_json ToJson(const CrashFigure& figure);
 

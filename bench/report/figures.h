@@ -1,5 +1,4 @@
-// The figures of works that only Tenure is asked to do: what was measured, and what it may be at
-// most.
+// Figures of works that only Tenure does: what was measured, and the maximum allowed.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,7 +21,7 @@ struct Figure {
 
 struct Figures {
   std::vector<Figure> list;
-  std::vector<std::string> remarks;  // for people: what the figures do not say
+  std::vector<std::string> remarks;  // for people: what the figures do not show
 
   [[nodiscard]] bool AllMet() const;
 };

@@ -1,4 +1,4 @@
-// What is read of a running program from outside.
+// Readings of a running program from outside.
 #pragma once
 
 #include <sys/types.h>
@@ -8,12 +8,11 @@
 
 namespace tenure::bench {
 
-// The sum of one metric over its labels, on a page for Prometheus. Throws std::runtime_error if it
-// is not there.
+// The sum of a metric over its labels, on a Prometheus page. Throws std::runtime_error if the
+// metric is missing.
 [[nodiscard]] double MetricOnPage(const std::string& page, const std::string& name);
 
-// The processor time that a process has used. Throws std::runtime_error if there is no such
-// process.
+// The processor time used by a process. Throws std::runtime_error if there is no such process.
 [[nodiscard]] std::chrono::microseconds ProcessorTime(pid_t process);
 
 }  // namespace tenure::bench

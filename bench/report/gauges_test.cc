@@ -42,7 +42,7 @@ TEST(GaugesTest, AProcessUsesProcessorTime) {
 }
 
 TEST(GaugesTest, AProcessThatIsGoneUsesNothing) {
-  constexpr pid_t kNobody = (1 << 22) + 1;  // Linux gives none above 2^22
+  constexpr pid_t kNobody = (1 << 22) + 1;  // above the highest process id of Linux
 
   EXPECT_THROW((void)ProcessorTime(kNobody), std::runtime_error);
 }

@@ -31,7 +31,7 @@ TEST(HolderLogTest, ReadsBackWhatAHolderWrites) {
   EXPECT_THAT(log.worked, SizeIs(2));
 }
 
-TEST(HolderLogTest, AnotherLineIsAnError) {
+TEST(HolderLogTest, AnUnknownLineIsAnError) {
   EXPECT_THROW((void)ReadHolderLog({"slept 7"}), std::runtime_error);
   EXPECT_THROW((void)ReadHolderLog({"worked"}), std::runtime_error);
 }

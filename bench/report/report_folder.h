@@ -1,4 +1,4 @@
-// Where the results of a run are left as files.
+// Writes the results of a run to files.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace tenure::bench {
 
-// Writes a file, and the folder that it is in. Throws std::runtime_error if it cannot.
+// Writes a file, and creates its folder. Throws std::runtime_error if it cannot.
 void WriteReport(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace tenure::bench

@@ -17,7 +17,7 @@ Goal Of(Goal::Sense sense, double times, Column column) { return {sense, times, 
 Goal Of(Goal::Sense sense, double times, RowId row) { return {sense, times, row}; }
 Goal AtMost(double limit) { return {kAtMost, limit, Goal::RowUnit{}}; }
 
-// Whether Tenure, or the system that it is compared with, could not do the work as it was planned.
+// Whether Tenure, or the system that it is compared with, could not do the work as planned.
 bool Spoiled(const Row& row, const Goal& goal) {
   const auto* other = std::get_if<Column>(&goal.of);
   return row.spoiled.contains(Column::kTenure) ||

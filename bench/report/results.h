@@ -1,5 +1,5 @@
-// The figures of one run: a row for each kind of work, a column for each system, and what the rows
-// are to reach.
+// The figures of one run: a row for each kind of work, a column for each system, and goals for
+// rows.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace tenure::bench {
 enum class Column { kTenure, kTenureBySocket, kTenureOnMySql, kEtcd, kZooKeeper };
 inline constexpr std::array kColumns = {Column::kTenure, Column::kTenureBySocket,
                                         Column::kTenureOnMySql, Column::kEtcd, Column::kZooKeeper};
-// Those that do every work that is compared.
+// The systems that do every compared work.
 inline constexpr std::array kSystems = {Column::kTenure, Column::kEtcd, Column::kZooKeeper};
 [[nodiscard]] std::string Name(Column column);
 
@@ -46,17 +46,18 @@ enum class RowId {
   kIdleWithMany,
 };
 
-// A bound on what Tenure measures in a row: a factor of another figure.
+// A bound on Tenure's figure in a row: a factor of another figure.
 struct Goal {
   enum class Sense { kAtLeast, kAtMost };
-  struct RowUnit {};  // of the row itself
+  struct RowUnit {};  // a plain number in the unit of the row
   Sense sense;
   double times;
-  std::variant<RowUnit, Column, RowId> of;  // a column of the same row; Tenure in another row
+  std::variant<RowUnit, Column, RowId>
+      of;  // another column of the same row, or Tenure in another row
 };
 
 struct Row {
-  // How the rounds become one figure.
+  // How the figures of the rounds become one.
   enum class Summary { kMedian, kWorst };
 
   RowId id;
@@ -65,10 +66,10 @@ struct Row {
   Summary summary = Summary::kMedian;  // kWorst is the largest: only where less is better
   std::vector<Goal> goals;
   std::map<Column, std::vector<double>> rounds = {};
-  // Other figures of the same rounds, by what they are: not judged.
+  // Other figures of the same rounds, by name: not judged.
   std::map<std::string, std::map<Column, std::vector<double>>> also = {};
 
-  // Those that could not do the work as it was planned. No goal is met with their figures.
+  // Systems that could not do the work as planned. Their figures meet no goal.
   std::set<Column> spoiled = {};
 
   // Nothing if the system did not do this work.
@@ -77,24 +78,24 @@ struct Row {
 
 struct Verdict {
   std::string goal;                     // "at least 2 x etcd"
-  std::optional<double> bound = {};     // the same in the row's unit
+  std::optional<double> bound = {};     // in the row's unit
   std::optional<double> measured = {};  // in the goal's terms: the 1.4 of "1.4 x etcd"
-  bool met = false;                     // also where something was not measured
+  bool met = false;                     // false if something was not measured
 };
 
 struct Results {
   std::vector<Row> rows;
-  std::vector<std::string> remarks = {};  // for people: what the figures do not say
+  std::vector<std::string> remarks = {};  // for people: what the figures do not show
 
   [[nodiscard]] Row& At(RowId id);
   [[nodiscard]] const Row& At(RowId id) const;
   [[nodiscard]] Verdict Judge(const Row& row, const Goal& goal) const;
-  // Whether all goals of this row are met. A row without goals has met them.
+  // Whether the row meets all its goals. True if it has none.
   [[nodiscard]] bool Met(const Row& row) const;
   [[nodiscard]] bool AllMet() const;
 };
 
-// All rows, with their goals and without figures.
+// All rows, with their goals but without figures.
 [[nodiscard]] Results NoResults();
 
 // A figure as people read it: "12,345", "12.3", "0.41".

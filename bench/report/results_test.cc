@@ -77,7 +77,7 @@ TEST(ResultsTest, AGoalThatWasNotMeasuredIsNotMet) {
   EXPECT_FALSE(results.AllMet());
 }
 
-TEST(ResultsTest, AGoalIsNotMetWithFiguresOfWorkThatWasNotDoneAsPlanned) {
+TEST(ResultsTest, FiguresOfWorkNotDoneAsPlannedMeetNoGoal) {
   Results results = NoResults();
   Row& row = results.At(RowId::kOpenCampaignP99);
   row.rounds = {{Column::kTenure, {2}}, {Column::kEtcd, {3}}, {Column::kZooKeeper, {9}}};

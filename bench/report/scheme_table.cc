@@ -12,7 +12,7 @@ constexpr double kKilobyte = 1024;
 
 std::string CountText(size_t count) { return FigureText(static_cast<double>(count)); }
 
-// A share of one processor. Only a program that used none has 0.
+// A share of one processor. 0 only for a program that used none.
 std::string ProcessorText(double processors) {
   constexpr double kLeast = 0.01;
   return processors > 0 && processors < kLeast / 2 ? "< 0.01" : FigureText(processors);
@@ -29,7 +29,7 @@ std::vector<double> Overlaps(const SeatLosses& losses) {
   return overlaps;
 }
 
-// How often two led at once, and for how long.
+// How often two processes led at once, and for how long.
 std::string OverlapText(const SeatLosses& losses) {
   if (losses.overlap_ms.empty()) return "";
   const auto overlaps = Overlaps(losses);

@@ -42,7 +42,7 @@ TEST(SchemeTableTest, ARowHasItsCostAndMedians) {
          "One remark.\n"));
 }
 
-TEST(SchemeTableTest, AFormerLeaderThatNeverWorksOnIsCounted) {
+TEST(SchemeTableTest, AFormerLeaderThatStopsInTimeIsCounted) {
   SchemeTable table = TwoSchemes();
 
   table.rows[0].losses.overlap_ms = {0, 0};

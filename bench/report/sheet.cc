@@ -15,7 +15,7 @@ std::string WithRemarks(const std::vector<std::string>& lines, const Sheet& shee
   return text;
 }
 
-// Every system, and what else was measured.
+// Every system, and the additional measurements.
 std::vector<Column> ColumnsOf(const Results& results) {
   std::vector<Column> columns;
   std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](Column column) {

@@ -1,4 +1,4 @@
-// Figures for people: a table, with remarks under it.
+// Figures for people: a table with remarks below it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Sheet {
   [[nodiscard]] std::string Markdown() const;
 };
 
-// A row with several goals takes as many lines.
+// A row with several goals takes several lines.
 [[nodiscard]] Sheet ToSheet(const Results& results);
 
 }  // namespace tenure::bench

@@ -49,7 +49,7 @@ TEST(SheetTest, TheMarkdownHasTheSameCells) {
                  "| idle | per s |  |  |  |  |  |  |\n"));
 }
 
-TEST(SheetTest, WhatIsMeasuredBesideTheSystemsHasAColumnOfItsOwn) {
+TEST(SheetTest, AdditionalMeasurementsHaveTheirOwnColumns) {
   const Results results{{{RowId::kReads,
                           "reads",
                           "reads/s",

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::DoubleEq;
 
-TEST(StatisticsTest, TheMedianIsTheMiddleOneWhateverTheOrder) {
+TEST(StatisticsTest, TheMedianDoesNotDependOnTheOrder) {
   EXPECT_THAT(Median({9, 1, 5}), DoubleEq(5));
 }
 

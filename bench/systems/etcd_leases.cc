@@ -58,7 +58,7 @@ void EtcdLeases::Renew() {
     for (const int64_t lease : due) {
       etcdserverpb::LeaseKeepAliveRequest request;
       request.set_id(lease);
-      // A lease that is over shows by itself: its candidate's place is gone.
+      // An expired lease shows by itself: the candidate loses its place.
       stream_.Ask(std::move(request),
                   [this](const std::string& /*error*/) { answered_.release(); });
       answered_.acquire();

@@ -1,7 +1,7 @@
-// Keeps the leases of waiting candidates alive: etcd's election service leaves that to its clients.
+// Keeps the leases of waiting candidates alive; etcd's election service leaves this to its clients.
 //
-// As etcd's own client does, one stream renews them all, each every third of its lease. No thread
-// blocks in a call of gRPC's: it would poll beside the generator's queue. Thread-safe.
+// Like etcd's own client, it renews all leases on one stream, each every third of its duration. No
+// thread blocks in a gRPC call, where it would poll beside the generator's queue. Thread-safe.
 #pragma once
 
 #include <condition_variable>

@@ -97,7 +97,7 @@ class EtcdCandidate : public Candidate {
   }
 
  private:
-  // Not before it stands: until many others are ready, a short lease would be over.
+  // Only when it stands: a short lease would expire before many other candidates are ready.
   void EnsureLease() {
     if (lease_ != 0) return;
     etcdserverpb::LeaseGrantRequest request;
@@ -144,7 +144,7 @@ std::unique_ptr<Candidate> EtcdSystem::NewCandidate(const CandidateOptions& opti
 uint64_t EtcdSystem::CountStanding(const std::string& election) {
   etcdserverpb::RangeRequest request;
   request.set_key(election + "/");
-  request.set_range_end(election + "0");  // the character after the slash
+  request.set_range_end(election + "0");  // '0' is the character after the slash
   request.set_count_only(true);
   etcdserverpb::RangeResponse response;
   MakeCall("Range",

@@ -11,10 +11,10 @@ constexpr auto kConnectTimeout = std::chrono::seconds(10);
 
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // its own connection
   auto channel = grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
-  // gRPC 1.51 now and then takes a connection that is being made for a failed one, and fails the
-  // call that waits for it (its pull request 35064); this waits for the next attempt.
+  // gRPC 1.51 sometimes takes a connection in progress for a failed one, and fails the call that
+  // waits for it (its pull request 35064). This waits for the next attempt.
   if (!channel->WaitForConnected(std::chrono::system_clock::now() + kConnectTimeout)) {
     throw std::runtime_error("cannot connect to " + endpoint);
   }
@@ -25,7 +25,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
 
 grpc::CompletionQueue& Queue() {
   static auto* const queue = [] {
-    auto* const made = new grpc::CompletionQueue();  // gRPC's threads may live longer than main
+    auto* const made = new grpc::CompletionQueue();  // gRPC's threads may outlive main
     std::thread([made] {
       void* tag = nullptr;
       bool ok = false;

@@ -1,4 +1,4 @@
-// What the clients of Tenure and of etcd have in common, so that neither has a better one.
+// Shared by the clients of Tenure and of etcd, so that neither has an advantage.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -20,9 +20,9 @@ class Connections {
  public:
   explicit Connections(std::string endpoint);
 
-  // A new one, or one of those that are shared.
+  // A new connection, or one of the shared ones.
   [[nodiscard]] std::shared_ptr<grpc::Channel> For(const CandidateOptions& options);
-  // One of those that are shared.
+  // One of the shared connections.
   [[nodiscard]] std::shared_ptr<grpc::Channel> Shared();
 
  private:
@@ -35,13 +35,13 @@ class Connections {
 
 inline constexpr auto kCallPatience = std::chrono::seconds(30);
 
-// Of a call that failed.
+// The text for a failed call.
 [[nodiscard]] std::string ErrorText(const grpc::Status& status, const std::string& call);
 // Throws if a call failed.
 void Require(const grpc::Status& status, const std::string& call);
 
-// Makes a call that returns when it is answered: `call(context)`. Waits for a connection, too.
-// Throws if it fails.
+// Makes a call, `call(context)`, and returns when it is answered. Waits for a connection, too.
+// Throws if the call fails.
 template <typename Call>
 void MakeCall(const std::string& name, const Call& call) {
   grpc::ClientContext context;
@@ -50,7 +50,7 @@ void MakeCall(const std::string& name, const Call& call) {
   Require(call(context), name);
 }
 
-// Waits for the end of an operation on the queue below. Must live until then.
+// Handles the end of an operation on the queue below. Must live until then.
 class Tag {
  public:
   virtual void Completed(bool ok) = 0;
@@ -59,9 +59,9 @@ class Tag {
   ~Tag() = default;
 };
 
-// The completion queue of all calls of all systems. One thread polls it, and runs what waits for
-// them: with two, they hand the polling to each other, and the generator is slower than what it
-// measures. Lives as long as the process.
+// The completion queue of all calls of all systems. One thread polls it and runs the handlers: two
+// threads would hand the polling to each other, and make the generator slower than the systems that
+// it measures. Lives as long as the process.
 [[nodiscard]] grpc::CompletionQueue& Queue();
 
 // A unary call. Must live until it has ended.
@@ -74,7 +74,8 @@ class UnaryCall final : public Tag {
   UnaryCall(const UnaryCall&) = delete;
   UnaryCall& operator=(const UnaryCall&) = delete;
 
-  // Once. `prepare(context, request, queue)` makes it; `ended` comes on the queue's thread.
+  // Call it once. `prepare(context, request, queue)` makes the call; `ended` is called on the
+  // queue's thread.
   template <typename Request, typename Prepare>
   void Begin(const Request& request, const Prepare& prepare, Ended ended) {
     ended_ = std::move(ended);
@@ -86,7 +87,7 @@ class UnaryCall final : public Tag {
   [[nodiscard]] grpc::ClientContext& context() { return context_; }
 
   void Completed(bool /*ok*/) override {
-    const Ended ended = std::move(ended_);  // which may own this
+    const Ended ended = std::move(ended_);  // it may own this object
     ended(status_, response_);
   }
 
@@ -98,8 +99,8 @@ class UnaryCall final : public Tag {
   Ended ended_;
 };
 
-// Begins a unary call by `prepare(context, request, queue)`. It ends with `then(response)`, which
-// returns an error or nothing, which `done` gets.
+// Begins a unary call with `prepare(context, request, queue)`. When it succeeds, `done` gets the
+// result of `then(response)`: an error or nothing.
 template <typename Response, typename Request, typename Prepare, typename Then>
 void BeginCall(const std::string& name, const Request& request, const Prepare& prepare, Then then,
                Done done) {
@@ -112,11 +113,11 @@ void BeginCall(const std::string& name, const Request& request, const Prepare& p
               });
 }
 
-// A unary call that waits for long. Destroying it cancels the call, and waits for its end.
+// A long unary call. The destructor cancels the call, and waits for its end.
 template <typename Request, typename Response>
 class WaitingCall {
  public:
-  // Begins it by `prepare(context, request, queue)`; `done` comes on another thread.
+  // Begins the call with `prepare(context, request, queue)`; `done` is called on another thread.
   template <typename Prepare>
   WaitingCall(const Request& request, const Prepare& prepare,
               std::function<void(const grpc::Status&, const Response&)> done) {
@@ -139,21 +140,21 @@ class WaitingCall {
   const std::shared_ptr<std::binary_semaphore> ended_ = std::make_shared<std::binary_semaphore>(0);
 };
 
-// A stream on which each request is answered before the next one is sent. Destroying it cancels the
-// stream, and waits for its end.
+// A stream on which each request is answered before the next one is sent. The destructor cancels
+// the stream, and waits for its end.
 template <typename Request, typename Response>
 class Conversation {
  public:
-  // Whether a response is the answer that was waited for; nothing if it is to be passed over.
+  // Whether a response is the expected answer; nothing if it is to be ignored.
   using Accept = std::function<std::optional<bool>(const Response&)>;
 
-  // Opens it by `prepare(context, queue)`.
+  // Opens the stream with `prepare(context, queue)`.
   template <typename Prepare>
   Conversation(std::string name, const Prepare& prepare, Accept accept)
       : name_(std::move(name)), accept_(std::move(accept)), stream_(prepare(&context_, &Queue())) {
     stream_->StartCall(begun_.tag());
   }
-  // REQUIRES: it was asked nothing, or has answered.
+  // REQUIRES: no request is unanswered.
   ~Conversation() {
     context_.TryCancel();
     stream_->Finish(&status_, finished_.tag());
@@ -172,7 +173,7 @@ class Conversation {
   }
 
  private:
-  // Calls a member function.
+  // Calls a member function when the operation completes.
   class Operation final : public Tag {
    public:
     using Handle = void (Conversation::*)(bool ok);
@@ -185,7 +186,7 @@ class Conversation {
     const Handle handle_;
   };
 
-  // The first request waits for the beginning, whichever of the two comes first.
+  // The first request is sent when the stream has begun and Ask was called, in either order.
   void OnBegun(bool /*ok*/) {
     if (begun_or_asked_.test_and_set()) Send();
     ended_.release();
@@ -225,9 +226,9 @@ class Conversation {
   Done done_;
   bool asked_ = false;
   std::atomic_flag begun_or_asked_;
-  int left_ = 0;  // of the write and the read
+  int left_ = 0;  // the write and the read that have not completed
   bool accepted_ = true;
-  std::counting_semaphore<2> ended_{0};  // of its beginning and its end
+  std::counting_semaphore<2> ended_{0};  // the start and the end of the stream
 };
 
 }  // namespace tenure::bench

@@ -23,7 +23,7 @@ bool IsOneOf(unsigned int code, const std::array<unsigned int, count>& codes) {
   throw SqlError(mysql_errno(connection), what + ": " + mysql_error(connection));
 }
 
-// The library's first connection initialises it, which is not thread-safe.
+// The library's first connection initializes it, which is not thread-safe.
 st_mysql* NewConnection() {
   static std::once_flag once;
   std::call_once(once, [] { mysql_library_init(0, nullptr, nullptr); });

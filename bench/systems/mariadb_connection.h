@@ -16,7 +16,7 @@ class SqlError : public std::runtime_error {
   SqlError(unsigned int code, const std::string& message)
       : std::runtime_error(message), code_(code) {}
 
-  // A deadlock, or too long a wait for a lock: the statement may be run again.
+  // A deadlock, or a lock wait timeout: the statement may be repeated.
   [[nodiscard]] bool IsTransient() const;
   // The connection has ended.
   [[nodiscard]] bool IsLoss() const;
@@ -26,7 +26,7 @@ class SqlError : public std::runtime_error {
 };
 
 struct SqlAnswer {
-  std::vector<std::vector<std::string>> rows;  // of a query
+  std::vector<std::vector<std::string>> rows;  // for a query
   uint64_t changed = 0;                        // rows that the statement changed
 
   // Whether the query returned 1, or the statement changed one row.
@@ -35,15 +35,15 @@ struct SqlAnswer {
   [[nodiscard]] const std::string& Cell() const { return rows.at(0).back(); }
 };
 
-// Belongs to one thread at a time.
+// For one thread at a time.
 class MariaDbConnection {
  public:
-  // To a server on loopback, as root. Throws SqlError.
+  // Connects to a server on loopback, as root. Throws SqlError.
   MariaDbConnection(int port, const std::string& database);
 
   // Runs one statement. Throws SqlError, also if the answer takes longer than two minutes.
   SqlAnswer Run(const std::string& statement);
-  // The number by which the server knows the connection.
+  // The server's number for this connection.
   [[nodiscard]] uint64_t id() const;
 
  private:

@@ -107,7 +107,7 @@ std::string ZooKeeperServer::configuration() {
 CpuTimes ZooKeeperServer::CpuTime() { return {{"ZooKeeper", CpuTimeOf(process_)}}; }
 
 std::unique_ptr<testing::DatabaseServer> StartMySql(const std::string& root) {
-  constexpr char kRoot[] = "TENURE_TEST_MYSQL_ROOT";  // where the support of the tests looks
+  constexpr char kRoot[] = "TENURE_TEST_MYSQL_ROOT";  // read by the support of the tests
   if (!std::filesystem::exists(std::filesystem::path(root) / "usr/sbin/mysqld")) {
     throw std::runtime_error(root + " holds no MySQL: scripts/install-mysql.sh installs it");
   }
@@ -115,7 +115,7 @@ std::unique_ptr<testing::DatabaseServer> StartMySql(const std::string& root) {
   setenv(kRoot, root.c_str(), 1);
   auto database =
       std::make_unique<testing::DatabaseServer>(testing::DatabaseServer::Engine::kMySql);
-  unsetenv(kRoot);  // all others run on MariaDB
+  unsetenv(kRoot);  // all other servers run on MariaDB
   database->Start();
   return database;
 }

@@ -1,6 +1,6 @@
-// The servers that are compared, started for one run on loopback, with their data in folders of
-// their own under TMPDIR. Each is what its package ships, except for addresses and folders; its
-// configuration names any other difference from its defaults.
+// The servers that are compared, started for one run on loopback, with their data in their own
+// folders under TMPDIR. Each is as its package ships it, except for addresses and folders; its
+// configuration names any other difference from the defaults.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,9 @@ class Server {
   virtual ~Server() = default;  // stops it, and removes its data
 
   [[nodiscard]] virtual std::string endpoint() const = 0;
-  // Its version, and how it is configured, in a line for people.
+  // Its version and configuration, in a line for people.
   [[nodiscard]] virtual std::string configuration() = 0;
-  // The processor time that each of its programs has used.
+  // The processor time used by each of its programs.
   [[nodiscard]] virtual CpuTimes CpuTime() = 0;
 };
 
@@ -58,11 +58,11 @@ class ZooKeeperServer : public Server {
   testing::Process process_;
 };
 
-// MySQL, from the root directory that scripts/install-mysql.sh makes, with its data in there.
-// Throws std::runtime_error if it cannot be started: that takes root.
+// MySQL, from the root directory made by scripts/install-mysql.sh, with its data in there. Throws
+// std::runtime_error if it cannot be started, which requires root.
 [[nodiscard]] std::unique_ptr<testing::DatabaseServer> StartMySql(const std::string& root);
 
-// One replica of tenured. Others may share the database.
+// One replica of tenured. Other replicas may share the database.
 class TenureServer : public Server {
  public:
   TenureServer(testing::DatabaseServer& database, const std::string& store_url);
@@ -70,9 +70,9 @@ class TenureServer : public Server {
   [[nodiscard]] std::string endpoint() const override;
   [[nodiscard]] std::string configuration() override;
   [[nodiscard]] CpuTimes CpuTime() override;
-  // What it states of itself for Prometheus: the sum of one metric over its labels.
+  // The sum of one of its metrics over the labels.
   [[nodiscard]] double Metric(const std::string& name) const;
-  // The memory that the process holds now.
+  // The current memory of the process.
   [[nodiscard]] double ResidentBytes();
 
  private:
@@ -80,15 +80,15 @@ class TenureServer : public Server {
   testing::Tenured replica_;
 };
 
-// What servers are started from.
+// The programs and databases that servers are started from.
 struct ServerSource {
-  std::string etcd;                          // its program
+  std::string etcd;                          // path of the program
   testing::DatabaseServer& database;         // for Tenure
   testing::DatabaseServer* mysql = nullptr;  // for Tenure on MySQL, if there is one
 };
 
-// Starts a server without data. `name` is that of its database, whose contents are dropped. Throws
-// std::runtime_error if the source lacks what it needs.
+// Starts a server without data. `name` is the name of its database, whose contents are dropped.
+// Throws std::runtime_error if something it needs is missing.
 [[nodiscard]] std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
                                                   const std::string& name);
 

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // From "Leader election using MySQL" (code.openark.org, 2015), with one row for each election. As
-// there, the time has whole seconds.
+// in the article, times are whole seconds.
 SqlScheme HeartbeatRow(int seconds) {
   const std::string limit = std::to_string(seconds);
   const std::vector<std::string> heartbeat = {

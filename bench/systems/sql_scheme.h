@@ -1,4 +1,4 @@
-// Schemes by which teams elect leaders with statements of their own.
+// Schemes in which teams elect leaders with their own SQL statements.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace tenure::bench {
 struct SqlScheme {
   std::string key;    // on command lines
   std::string name;   // for people
-  std::string table;  // creates it; empty: none is needed
-  std::string seed;   // makes the row of an election before anybody stands; empty: none is needed
+  std::string table;  // creates it; empty: not needed
+  std::string seed;   // inserts the row of an election before anybody stands; empty: not needed
   std::string first;  // once, before a candidate's first attempt; empty: nothing
   std::vector<std::string> attempt;
   std::vector<std::string> renew;

@@ -1,8 +1,7 @@
-// What is compared: services that elect leaders, as the programs that use them see them.
+// The systems that are compared: services that elect leaders, as seen by their users.
 //
-// Operations are begun, and tell when they have ended: so one program with few threads can have
-// many under way, and itself takes little of the machine. An error ends the run: a figure that was
-// made with errors would be no figure.
+// Operations are asynchronous, so that one program with few threads can have many under way, and
+// uses little of the machine itself. An error ends the run: figures with errors would be worthless.
 #pragma once
 
 #include <chrono>
@@ -20,36 +19,36 @@ using Clock = std::chrono::steady_clock;
 struct CandidateOptions {
   std::string name;
   std::chrono::seconds lease{60};
-  // A connection of its own, as a process of its own has. Otherwise it may share one with others.
+  // Whether it has its own connection, as a separate process would. Otherwise it may share one.
   bool own_connection = true;
 };
 
-// Empty, or why it failed. Comes once, on a thread of the client, and may begin the next operation.
+// Gets an empty text, or why the operation failed. Called once, on a thread of the client; it may
+// begin the next operation.
 using Done = std::function<void(const std::string& error)>;
 
-// One candidate: a session with the service, that stands in one election at a time. It has one
+// One candidate: a session with the service that stands in one election at a time. It has one
 // operation at a time.
 class Candidate {
  public:
-  // Ends the session. A candidate that still waits in Stand is not told any more; every other
-  // operation has to have ended.
+  // Ends the session. A candidate that still waits in Stand is not notified any more; all other
+  // operations must have ended.
   virtual ~Candidate() = default;
 
   // Stands; done when it leads.
   virtual void Campaign(const std::string& election, Done done) = 0;
-  // The same, for one that will wait: returns at once or when it has a place. Until it is notified,
-  // the session is kept alive. May throw std::runtime_error.
+  // The same, for a candidate that will wait: returns at once, or when it has a place. Keeps the
+  // session alive until it leads. May throw std::runtime_error.
   virtual void Stand(const std::string& election, Done told) = 0;
   // Gives up the seat. REQUIRES: it leads.
   virtual void Resign(Done done) = 0;
   // Renews the lease. REQUIRES: it leads, or has led.
   virtual void KeepAlive(Done done) = 0;
-  // Asks who leads: every change that was acknowledged before is taken into account. It is an error
-  // that nobody does.
+  // Asks who leads, and sees every change acknowledged before. It is an error if nobody leads.
   virtual void AskLeader(const std::string& election, Done done) = 0;
 };
 
-// How long an operation may take that is waited for.
+// How long Await waits for an operation.
 inline constexpr auto kAwaitPatience = std::chrono::seconds(60);
 
 // Waits for an operation: `begin(done)`. Throws std::runtime_error if it fails.
@@ -71,7 +70,7 @@ class System {
   virtual ~System() = default;
 
   virtual std::unique_ptr<Candidate> NewCandidate(const CandidateOptions& options) = 0;
-  // How many stand in an election, the leader among them. For preparations: it is not measured.
+  // The number of candidates in an election, including the leader. For preparations: not measured.
   virtual uint64_t CountStanding(const std::string& election) = 0;
 };
 

@@ -15,7 +15,7 @@ class TenureSystem : public System {
   std::unique_ptr<Candidate> NewCandidate(const CandidateOptions& options) override;
   uint64_t CountStanding(const std::string& election) override;
 
-  // For what only Tenure is asked to do.
+  // For works that only Tenure does.
   [[nodiscard]] std::shared_ptr<v1::ElectionService::Stub> NewStub();
 
  private:

@@ -1,4 +1,4 @@
-// One session with ZooKeeper. The C client's handle, and its results as values or exceptions.
+// One session with ZooKeeper: wraps the C client's handle, with results as values or exceptions.
 #pragma once
 
 #include <zookeeper/zookeeper.h>
@@ -17,8 +17,8 @@ void Require(int result, const std::string& call);
 
 class ZooKeeperSession {
  public:
-  // Returns when it is connected. `lost` comes if the session is over before it is ended, on a
-  // thread of the client.
+  // Returns when it is connected. `lost` is called if the session ends by itself, on a thread of
+  // the client.
   ZooKeeperSession(
       const std::string& endpoint, std::chrono::milliseconds timeout,
       std::function<void()> lost = [] {});
@@ -29,7 +29,7 @@ class ZooKeeperSession {
   [[nodiscard]] zhandle_t* handle() { return handle_; }
   [[nodiscard]] bool closing() const { return closing_; }
 
-  // Makes a lasting node, unless it is there.
+  // Creates a persistent node unless it exists.
   void EnsureNode(const std::string& path);
   [[nodiscard]] std::vector<std::string> Children(const std::string& path);
 

@@ -39,7 +39,7 @@ class ZooKeeperCandidate : public Candidate {
     Begin(zoo_adelete(session_.handle(), (folder_ + "/" + node_).c_str(), -1, &OnEnded, this));
   }
 
-  // Any request renews the session; its own heartbeats are not offered as a call.
+  // Any request renews the session; the client has no call for its own heartbeats.
   void KeepAlive(Done done) override {
     done_ = std::move(done);
     Begin(zoo_aexists(
@@ -48,7 +48,7 @@ class ZooKeeperCandidate : public Candidate {
         this));
   }
 
-  // A read is answered from what the server has applied; sync makes it apply all that was
+  // A read is answered from what the server has applied; sync makes it apply everything
   // acknowledged before.
   void AskLeader(const std::string& election, Done done) override {
     done_ = std::move(done);
@@ -113,7 +113,7 @@ class ZooKeeperCandidate : public Candidate {
 
   static void OnEnded(int result, const void* context) { Self(context).Tell(result); }
 
-  // What is begun tells how it ended, unless it could not be sent.
+  // The operation reports its end itself, unless it could not be sent.
   void Begin(int sent) {
     if (sent != ZOK) Tell(sent);
   }
@@ -128,7 +128,7 @@ class ZooKeeperCandidate : public Candidate {
   std::string folder_;
   std::string node_;
   Done done_;
-  ZooKeeperSession session_;  // the last member: no step comes after its end
+  ZooKeeperSession session_;  // last: no step follows its end
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// ZooKeeper, through its C client and the recipe for elections that its documentation gives: each
-// candidate has an ephemeral sequential node, and watches only the one before its own.
+// ZooKeeper, through its C client and the election recipe of its documentation: each candidate has
+// an ephemeral sequential node, and watches only the one before its own.
 #pragma once
 
 #include "bench/systems/system.h"
@@ -10,7 +10,7 @@ class ZooKeeperSystem : public System {
  public:
   explicit ZooKeeperSystem(std::string endpoint);
 
-  // Each has a connection of its own: a session of ZooKeeper is a connection.
+  // Each candidate has its own connection: a ZooKeeper session is a connection.
   std::unique_ptr<Candidate> NewCandidate(const CandidateOptions& options) override;
   uint64_t CountStanding(const std::string& election) override;
 

@@ -12,7 +12,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 }  // namespace
 
-// One operation, again and again.
+// Repeats one operation.
 class ClosedLoop::Loop {
  public:
   Loop(ClosedLoop& all, const Operation& operation, Clock::time_point from, Clock::time_point until)

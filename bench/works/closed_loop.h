@@ -1,5 +1,5 @@
-// The generator of load: a fixed number of operations is under way, and each starts again as soon
-// as it has ended.
+// The load generator: a fixed number of operations is under way, and each starts again as soon as
+// it has ended.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace tenure::bench {
 struct Window {
   std::chrono::milliseconds warm_up;  // not counted
   std::chrono::milliseconds measured;
-  // Called when the measured time begins, and when it ends: operations go on meanwhile.
+  // Called when the measured time begins, and when it ends; operations continue meanwhile.
   std::function<void()> at_edge = [] {};
 };
 
@@ -28,17 +28,17 @@ struct Throughput {
 
 using Operation = std::function<void(Done)>;
 
-// Operations that are under way until they are stopped. Used by one thread.
+// Operations that are repeated until they are stopped. For one thread.
 class ClosedLoop {
  public:
-  // Begins them. What begins and ends between these times is measured.
+  // Begins them. Operations that begin and end between these times are measured.
   ClosedLoop(std::vector<Operation> operations, Clock::time_point from, Clock::time_point until);
   ~ClosedLoop();  // stops them
   ClosedLoop(const ClosedLoop&) = delete;
   ClosedLoop& operator=(const ClosedLoop&) = delete;
 
-  // Begins no more, and returns when all have ended. How long those took that are measured, in ms.
-  // Throws std::runtime_error if one failed, of all.
+  // Begins no more operations, and returns when all have ended. The durations of the measured ones,
+  // in ms. Throws std::runtime_error if any operation failed.
   std::vector<double> Stop();
 
  private:
@@ -46,12 +46,12 @@ class ClosedLoop {
 
   const std::vector<Operation> operations_;
   std::atomic<bool> stopping_ = false;
-  std::latch ended_;  // counts the loops
+  std::latch ended_;  // counts loops
   std::vector<std::unique_ptr<Loop>> loops_;
 };
 
-// What began and ended within the window counts. Returns when all have ended. Throws
-// std::runtime_error if one failed, or none was done.
+// Operations that begin and end within the window count. Returns when all have ended. Throws
+// std::runtime_error if one failed, or none was completed.
 [[nodiscard]] Throughput RunClosedLoop(std::vector<Operation> operations, const Window& window);
 
 }  // namespace tenure::bench

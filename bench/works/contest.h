@@ -22,24 +22,24 @@ inline constexpr std::chrono::seconds kLeaderPatience{60};
 struct ContestPlan {
   std::string label;
   size_t candidates;
-  size_t elections;   // among which they are spread
-  bool held = false;  // a holder stands already, in the only election
+  size_t elections;   // the candidates are spread over these
+  bool held = false;  // a holder already stands in the only election
 
   [[nodiscard]] std::string ElectionOf(size_t number) const {
     return label + "-" + std::to_string(number % elections);
   }
 };
 
-// When candidates learned that they lead. Thread-safe.
+// Records when candidates learned that they lead. Thread-safe.
 class LeaderLog {
  public:
   void Add(Clock::time_point at);
   void Fail(const std::string& error);
 
-  // The first one that was not returned before, or nothing if none comes in time. Throws
-  // std::runtime_error if a candidate failed.
+  // The first time not yet returned; nothing if none comes in time. Throws std::runtime_error if a
+  // candidate failed.
   [[nodiscard]] std::optional<Clock::time_point> Next(std::chrono::milliseconds patience);
-  // Those that Next has not returned.
+  // The number of times that Next has not returned.
   [[nodiscard]] size_t CountRest();
 
  private:
@@ -54,17 +54,16 @@ class Contest {
  public:
   virtual ~Contest() = default;  // no candidate stands any more
 
-  // Of these candidates.
+  // The log of these candidates.
   [[nodiscard]] virtual LeaderLog& leaders() = 0;
-  // Statements that failed and were tried again.
+  // Statements that failed and were repeated.
   [[nodiscard]] virtual uint64_t failed_statements() const { return 0; }
 
-  // The next leader of them. Throws std::runtime_error if there is none in time.
+  // When the next candidate learns that it leads. Throws std::runtime_error if none does in time.
   [[nodiscard]] Clock::time_point NextLeader();
 };
 
-// Where contests by one scheme take place. Used by several threads, for elections with different
-// labels.
+// Runs contests by one scheme. May be used by several threads, for elections with different labels.
 class Venue {
  public:
   virtual ~Venue() = default;
@@ -75,11 +74,11 @@ class Venue {
   // A process that stands, writes what HolderLog reads, and resigns on SIGUSR1.
   [[nodiscard]] virtual std::unique_ptr<testing::Process> StartHolder(
       const std::string& election) = 0;
-  // Has the holder lose its seat without its knowledge: stops the process, except where
-  // `held_by_connection`, which ends its connection.
+  // Makes the holder lose its seat without noticing: stops the process or, if `held_by_connection`,
+  // ends its connection.
   virtual void Depose(const testing::Process& holder, const std::string& election) = 0;
   [[nodiscard]] virtual bool held_by_connection() const { return false; }
-  // What its servers have used.
+  // Processor time of its servers.
   [[nodiscard]] virtual CpuTimes CpuTime() = 0;
 };
 

@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 
 constexpr int kRenewalsPerLease = 3;
 
-// How long to wait for the news, and for a leader's renewal.
+// How long to wait for the next leader, and for a leader's renewal.
 constexpr auto kPatience = 60s;
 
-// Waits until a leader has written this number of lines. If it does not, throws with what it wrote.
+// Waits until a leader has written this number of lines. Throws with its output if it does not.
 std::vector<std::string> WaitForLines(testing::Process& leader, size_t count) {
   std::vector<std::string> lines;
   const auto written = [&] {
@@ -38,7 +38,7 @@ std::vector<std::string> WaitForLines(testing::Process& leader, size_t count) {
                            leader.Errors());
 }
 
-// The first line of a leader holds the time, on the clock that all processes of the machine share;
+// The first line of a leader is the time, on the clock that all processes of the machine share;
 // each further line is a renewal.
 Clock::time_point WhenTold(testing::Process& leader) {
   return Clock::time_point(Clock::duration(std::stoll(WaitForLines(leader, 1).front())));

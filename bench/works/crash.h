@@ -1,5 +1,5 @@
-// What happens when the process that leads is killed. Leaders are processes of their own, so that
-// their connections break as they do in a crash.
+// The time after the leader's process is killed. Leaders run in separate processes, so that their
+// connections break as in a crash.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct CrashPlan {
   std::string label;
   std::chrono::seconds lease{2};
   size_t waiting = 800;
-  size_t count = 1;  // crashes
+  size_t count = 1;  // number of crashes
 };
 
-// Leaders that are killed right after a renewal, when their leases are longest. The times in ms
-// until the next one learns that it leads.
+// Kills leaders right after a renewal, when their leases are longest. Returns the times in ms until
+// the next candidate learns that it leads.
 [[nodiscard]] std::vector<double> MeasureCrashes(const CrashPlan& plan);
 
-// One such process: stands, reports when it is elected, and renews every third of its lease until
-// it is killed.
+// Such a leader: stands, reports when it is elected, and renews every third of its lease until it
+// is killed.
 struct LeaderOptions {
   Column system;
   std::string endpoint;

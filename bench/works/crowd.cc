@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr size_t kThreads = 32;
 constexpr auto kPatience = 60s;
-constexpr auto kLookAgain = 20ms;  // to count a long queue is work for the service, too
+constexpr auto kLookAgain = 20ms;  // counting a long queue is work for the service, too
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void Crowd::Stand(const std::string& election) {
 
 Crowd::Told Crowd::NextTold() {
   auto message = mailbox_.Take(Clock::now() + kPatience);
-  if (!message) throw std::runtime_error("nobody is told that it leads");
+  if (!message) throw std::runtime_error("no candidate learns that it leads");
   if (!message->error.empty()) throw std::runtime_error("a candidate failed: " + message->error);
   return message->told;
 }

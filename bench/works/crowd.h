@@ -11,13 +11,13 @@
 
 namespace tenure::bench {
 
-// Calls `work` for each number below `count`, several at a time. Throws what it throws.
+// Calls `work` for each number below `count`, several at a time. Rethrows its exceptions.
 void InParallel(size_t count, const std::function<void(size_t)>& work);
 
 // Waits until this number of candidates stands in an election. Throws if that takes too long.
 void WaitUntilStanding(System& system, const std::string& election, uint64_t count);
 
-// Candidates that wait in one election. Used by one thread.
+// Waiting candidates of one election. For one thread.
 class Crowd {
  public:
   struct Told {
@@ -31,9 +31,9 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
-  // All of them, in no order; returns when they have their places.
+  // All stand, in any order; returns when they have their places.
   void Stand(const std::string& election);
-  // Waits until the next one learns that it leads.
+  // Waits until the next member learns that it leads.
   Told NextTold();
 
   [[nodiscard]] Candidate& operator[](size_t member) { return *members_[member]; }

@@ -22,9 +22,9 @@ using namespace std::chrono_literals;
 
 constexpr int kRenewalsPerLease = 3;
 constexpr auto kTryAgain = 100ms;
-constexpr auto kStreamPatience = 30s;  // beyond the duration
+constexpr auto kStreamPatience = 30s;  // in addition to the duration
 
-// A KeepAlive stream, read and written by one thread.
+// A KeepAlive stream that one thread reads and writes.
 class RenewalStream {
  public:
   RenewalStream(v1::ElectionService::Stub& stub, Clock::duration patience) {
@@ -59,7 +59,7 @@ class RenewalStream {
   uint64_t sequence_ = 0;
 };
 
-// One leader, driven by a thread of its own.
+// One leader, driven by its own thread.
 class HealthyLeader {
  public:
   HealthyLeader(TenureSystem& system, size_t number, const HealthyOptions& options)

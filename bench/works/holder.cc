@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPieceOfWork = 10ms;
 constexpr auto kEndPatience = 30s;
-// A renewal moves the deadline by a third of the lease; reading it is less precise than that.
+// A renewal moves the deadline by a third of the lease; readings are less precise than that.
 constexpr auto kDeadlineNoise = 100ms;
 
 // Thread-safe.
@@ -72,10 +72,10 @@ void WaitForResignation(const sigset_t& signals) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// The moment when the elector stops believing, unless it renews.
+// When the elector stops believing, unless it renews.
 Clock::time_point DeadlineOf(const Elector& elector) { return Clock::now() + elector.remaining(); }
 
-// Works while the elector leads, and writes down each renewal.
+// Works while the elector leads, and records each renewal.
 void WorkFor(const Elector& elector, const std::stop_token& stop, Journal& journal) {
   std::mutex mutex;
   std::condition_variable_any stopped;

@@ -1,5 +1,5 @@
 // The process that holds a seat, and is killed, asked to resign, or deposed. It works as long as it
-// believes that it leads, and writes what HolderLog reads.
+// believes that it leads, and writes the lines that HolderLog reads.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@ struct SqlHolderOptions {
   std::string election;
 };
 
-// Stands by SQL statements, and believes the last answer. Returns after it has resigned, which it
-// does on SIGUSR1. Throws SqlError if it cannot connect.
+// Stands with SQL statements, and believes the last answer. Returns after it has resigned, on
+// SIGUSR1. Throws SqlError if it cannot connect.
 void RunSqlHolder(const SqlHolderOptions& options);
 
 struct TenureHolderOptions {

@@ -24,7 +24,7 @@ class Observers::Stream final : public Tag {
     reader_->StartCall(static_cast<Tag*>(this));
   }
 
-  // One operation after the other: the request, the messages, and the end.
+  // One operation after another: the request, the messages, and the end.
   void Completed(bool ok) override {
     if (ending_) return OnEnd();
     if (!ok) {
@@ -99,7 +99,7 @@ void Observers::WaitUntil(std::unique_lock<std::mutex>& lock, const Condition& c
   const bool in_time =
       changed_.wait_for(lock, kPatience, [&] { return !error_.empty() || condition(); });
   if (!error_.empty()) throw std::runtime_error(error_);
-  if (!in_time) throw std::runtime_error("not all observers are told");
+  if (!in_time) throw std::runtime_error("not all observers got the event in time");
 }
 
 void Observers::Opened() {

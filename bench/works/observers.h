@@ -1,4 +1,4 @@
-// Many Observe streams of one election of Tenure, that check that they miss nothing.
+// Many Observe streams of one election of Tenure, which check that they miss nothing.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -30,8 +30,7 @@ class Observers {
   Observers(const Observers&) = delete;
   Observers& operator=(const Observers&) = delete;
 
-  // Waits until all have got this revision. Throws if one missed an event, or lost its
-  // stream.
+  // Waits until all have got this revision. Throws if one missed an event, or lost its stream.
   Telling WaitForAll(uint64_t revision);
 
  private:
@@ -41,7 +40,7 @@ class Observers {
   void Note(uint64_t revision, Clock::time_point at);
   void Fail(const std::string& error);
   void Ended();
-  // Waits for it, or for a failure, which it throws.
+  // Waits for the condition, and throws if an observer fails.
   template <typename Condition>
   void WaitUntil(std::unique_lock<std::mutex>& lock, const Condition& condition);
 

@@ -44,7 +44,7 @@ class OpenLoop {
   }
 
  private:
-  // Each has one, and an election, from its first campaign on.
+  // Each candidate keeps the session and the election of its first campaign.
   void OpenSessions() {
     InParallel(candidates_.size(), [&](size_t number) {
       Candidate& candidate = *candidates_[number];
@@ -53,8 +53,8 @@ class OpenLoop {
     });
   }
 
-  // Lets arrive what is due before `until`, from this number on. Returns at that time, or when
-  // something failed, with the number that is next.
+  // Starts the arrivals due before `until`, beginning with this number. Returns the next number, at
+  // that time or after a failure.
   size_t Generate(size_t arrival, Clock::time_point until) {
     for (; schedule_.Due(arrival) < until; ++arrival) {
       std::this_thread::sleep_until(schedule_.Due(arrival));

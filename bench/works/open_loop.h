@@ -1,4 +1,4 @@
-// Campaigns that arrive at a fixed rate, as they do where nobody waits for others to be done.
+// Campaigns that arrive at a fixed rate, whether or not earlier ones are done.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ struct OpenLoopPlan {
   Window window;
 };
 
-// Of what was due within the window, in ms.
+// For campaigns due within the window, in ms.
 struct OpenLoopTimes {
-  std::vector<double> campaigns;  // from when a campaign was due until it was answered
-  std::vector<double> resigns;    // from then until the resignation was answered
-  std::vector<double> lags;       // from when a campaign was due until it was begun
-  size_t delayed = 0;             // campaigns that were due when all candidates were busy
+  std::vector<double> campaigns;  // from when the campaign was due to its answer
+  std::vector<double> resigns;    // from when it was due to the answer of the resignation
+  std::vector<double> lags;       // from when it was due to its start
+  size_t delayed = 0;             // campaigns due while all candidates were busy
 };
 
-// Candidates, each with a session, a connection and an election of its own, are elected and resign
-// at once. Uses elections named after `label`, and leaves nobody standing. Returns when all have
-// ended; throws std::runtime_error if one failed.
+// Candidates, each with its own session, connection and election, are elected and resign at once.
+// Uses elections named after `label`, and leaves nobody standing. Returns when all have ended;
+// throws std::runtime_error if one failed.
 [[nodiscard]] OpenLoopTimes MeasureOpenLoop(System& system, const std::string& label,
                                             const OpenLoopPlan& plan);
 

@@ -16,8 +16,8 @@ namespace {
 using Milliseconds = std::chrono::duration<double, std::milli>;
 using namespace std::chrono_literals;
 
-constexpr auto kBesideTheNext = 100ms;  // from when another leads until the stopped holder goes on
-constexpr std::chrono::milliseconds kPeriod = 1s;  // between the attempts of each scheme that polls
+constexpr auto kBesideTheNext = 100ms;  // from the next leader until the stopped holder continues
+constexpr std::chrono::milliseconds kPeriod = 1s;  // between the attempts of each polling scheme
 constexpr size_t kFew = 10;
 
 // A holder, and candidates that wait for its seat.
@@ -80,7 +80,8 @@ double Crash(Venue& venue, const std::string& label, size_t candidates) {
   return Milliseconds(siege.contest().NextLeader() - killed_at).count();
 }
 
-// So that attempts do not come in the order in which candidates began. The same for each scheme.
+// Spreads the attempts, so that they do not follow the order of the candidates' starts. The same
+// for each scheme.
 std::chrono::milliseconds SomeTimeWithinAPeriod(const std::string& label) {
   std::mt19937 random(static_cast<uint32_t>(std::hash<std::string>{}(label + " resigns")));
   return std::chrono::milliseconds(
@@ -115,7 +116,7 @@ SeatLosses MeasureSeatLosses(Venue& venue, const LossPlan& plan) {
   for (size_t number = 0; number < plan.count; ++number) {
     const std::string suffix = plan.label + "-" + std::to_string(number);
     losses.resign_ms.push_back(Resign(venue, "resign-" + suffix, plan.candidates));
-    // These two mostly wait for the end of a lease.
+    // These two mostly wait for a lease to expire.
     auto deposed = std::async(std::launch::async,
                               [&] { return Depose(venue, "depose-" + suffix, plan.candidates); });
     losses.crash_ms.push_back(Crash(venue, "crash-" + suffix, plan.candidates));

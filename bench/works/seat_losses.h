@@ -11,13 +11,13 @@ namespace tenure::bench {
 
 struct LossPlan {
   std::string label;
-  size_t candidates;  // that wait
-  size_t count;       // of crashes, resignations and depositions
+  size_t candidates;  // waiting candidates
+  size_t count;       // number of crashes, resignations and depositions
 };
 
-// A holder is killed right after a renewal; one resigns; and one is deposed right after a renewal,
-// and, if it was stopped, continued when the next one leads. Throws std::runtime_error if one of
-// these does not end.
+// Kills a holder right after a renewal; makes one resign; and deposes one right after a renewal (a
+// stopped one continues when the next candidate leads). Throws std::runtime_error if a holder does
+// not end.
 [[nodiscard]] SeatLosses MeasureSeatLosses(Venue& venue, const LossPlan& plan);
 
 // Whether another candidate leads while a holder is stopped for this long.

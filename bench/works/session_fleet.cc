@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 constexpr size_t kSessionsPerRequest = 500;
 constexpr int kRenewalsPerLease = 3;
 
-// Sessions that one request renews.
+// Sessions renewed by one request.
 struct Block {
   std::vector<std::string> ids;
-  Clock::time_point next;      // when it is to be renewed
-  Clock::time_point deadline;  // when the leases are over, at the earliest
+  Clock::time_point next;      // when to renew them
+  Clock::time_point deadline;  // when the first of the leases ends
 };
 
 }  // namespace
@@ -107,7 +107,7 @@ class SessionFleet::Stream {
   grpc::ClientContext context_;
   const std::unique_ptr<grpc::ClientReaderWriter<v1::KeepAliveRequest, v1::KeepAliveResponse>>
       stream_;
-  uint64_t sequence_ = 0;  // of the thread
+  uint64_t sequence_ = 0;  // for the thread
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Block> blocks_;  // guarded by mutex_
@@ -119,7 +119,7 @@ class SessionFleet::Stream {
 
 namespace {
 
-// Opens sessions, a fixed number at a time, and hands them on in blocks.
+// Opens sessions, a fixed number at a time, and passes them on in blocks.
 class Opening {
  public:
   using Take = std::function<void(std::vector<std::string> ids, Clock::time_point opened)>;

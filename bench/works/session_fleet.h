@@ -1,4 +1,4 @@
-// Very many sessions of Tenure, opened by campaigns and held alive by few KeepAlive streams.
+// Very many sessions of Tenure, opened by campaigns and kept alive by a few KeepAlive streams.
 #pragma once
 
 #include <atomic>
@@ -16,26 +16,27 @@ namespace tenure::bench {
 
 struct FleetPlan {
   size_t sessions;
-  size_t elections;  // among which they are spread
+  size_t elections;  // the sessions are spread over these
   std::chrono::seconds lease;
   size_t streams;
-  size_t in_flight;  // campaigns, while they are opened
+  size_t in_flight;  // campaigns while the sessions are opened
 };
 
-// What the streams have received since the last call.
+// Received on the streams since the last call.
 struct Renewals {
   size_t renewed = 0;
-  size_t refused = 0;            // sessions that are over or unknown
+  size_t refused = 0;            // sessions that have ended or are unknown
   std::vector<double> trips_ms;  // of each request
-  double least_margin_ms = 0;    // the least that was left of a lease when it was renewed
+  double least_margin_ms = 0;    // the least time left of a lease when it was renewed
 };
 
-// Owned by one thread, with a thread for each stream.
+// For one thread; has a thread for each stream.
 class SessionFleet {
  public:
-  // Opens them, and renews each third of the lease from then on. Throws if one is not opened.
+  // Opens the sessions, and then renews them every third of the lease. Throws if one cannot be
+  // opened.
   SessionFleet(TenureSystem& system, const std::string& label, const FleetPlan& plan);
-  ~SessionFleet();  // the sessions run out
+  ~SessionFleet();  // lets the sessions expire
   SessionFleet(const SessionFleet&) = delete;
   SessionFleet& operator=(const SessionFleet&) = delete;
 

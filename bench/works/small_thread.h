@@ -9,7 +9,7 @@ namespace tenure::bench {
 
 class SmallThread {
  public:
-  // Throws std::runtime_error if there can be no more threads.
+  // Throws std::runtime_error if no thread can be started.
   explicit SmallThread(std::function<void()> body);
   ~SmallThread();  // waits for its end
   SmallThread(const SmallThread&) = delete;

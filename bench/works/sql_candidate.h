@@ -1,4 +1,4 @@
-// A candidate that stands by a scheme of SQL statements, with a thread and a connection of its own.
+// A candidate that stands by a scheme of SQL statements, with its own thread and connection.
 #pragma once
 
 #include <atomic>
@@ -23,15 +23,15 @@ struct SqlPlace {
   std::chrono::milliseconds phase{0};  // before its first attempt
 };
 
-// What a candidate reports, on its thread. Each may be left out.
+// A candidate's reports, called on its thread. Each may be left out.
 struct SqlReports {
   std::function<void()> on_stands = {};  // its first attempt begins
   std::function<void()> on_leads = {};
   std::function<void()> on_renewed = {};
-  std::function<void()> on_resigning = {};  // the release is about to be sent
+  std::function<void()> on_resigning = {};  // it is about to send the release
   std::function<void()> on_lost = {};       // it knows that it no longer leads
   std::function<void()> on_failed =
-      {};  // by a deadlock, for example; it tries again in its next turn
+      {};  // because of a deadlock, for example; it retries in its next turn
   std::function<void(const std::string&)> on_broken = {};  // it cannot go on
 };
 
@@ -39,15 +39,15 @@ class SqlCandidate {
  public:
   // Connects, and stands. Throws SqlError if it cannot connect.
   SqlCandidate(const SqlScheme& scheme, SqlPlace place, SqlReports reports);
-  ~SqlCandidate();  // stops, and waits for its thread. The seat is kept as after a crash
+  ~SqlCandidate();  // stops, and waits for its thread; keeps the seat, as a crash would
   SqlCandidate(const SqlCandidate&) = delete;
   SqlCandidate& operator=(const SqlCandidate&) = delete;
 
   // Gives the seat up at once if it leads, and does not stand again.
   void Resign() { End(Order::kResign); }
-  // Asks the thread to end. It does not end before its statement has been answered.
+  // Asks the thread to end. It first waits for the answer to its statement.
   void Stop() { End(Order::kStop); }
-  // The number of its connection on the server.
+  // The server's number for its connection.
   [[nodiscard]] uint64_t connection() const { return connection_id_; }
 
  private:
@@ -56,9 +56,9 @@ class SqlCandidate {
 
   void End(Order order);
   void Live();
-  // Returns the order that came, or kNone when it is time.
+  // Waits for an order; returns kNone when it is time for the next attempt.
   Order WaitUntil(Clock::time_point time);
-  // One attempt or renewal, after which it leads or not.
+  // One attempt or renewal; afterwards it leads or not.
   void TakeTurn();
   [[nodiscard]] bool Attempt();
   [[nodiscard]] bool Ask(const std::vector<std::string>& statements);
@@ -76,7 +76,7 @@ class SqlCandidate {
   std::mutex mutex_;
   std::condition_variable ordered_;
   Order order_ = Order::kNone;  // guarded by mutex_
-  SmallThread thread_;          // the last: it uses all others
+  SmallThread thread_;          // last: it uses all others
 };
 
 }  // namespace tenure::bench

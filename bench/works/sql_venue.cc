@@ -57,7 +57,7 @@ class SqlContest : public Contest {
             .on_broken = [this](const std::string& error) { leaders_.Fail(error); }};
   }
 
-  // Those that wait in the server. A candidate may have ended by itself.
+  // For attempts that wait in the server. A candidate may have ended by itself.
   void EndConnections() const {
     MariaDbConnection connection(port_, kDatabase);
     for (const auto& candidate : candidates_) {
@@ -74,7 +74,7 @@ class SqlContest : public Contest {
   std::counting_semaphore<> standing_{0};
   LeaderLog leaders_;
   std::atomic<uint64_t> failed_ = 0;
-  std::vector<std::unique_ptr<SqlCandidate>> candidates_;  // the last: they use all others
+  std::vector<std::unique_ptr<SqlCandidate>> candidates_;  // last: they use all others
 };
 
 }  // namespace

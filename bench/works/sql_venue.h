@@ -1,4 +1,4 @@
-// Contests by SQL statements alone.
+// Contests with SQL statements only.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace tenure::bench {
 
 class SqlVenue : public Venue {
  public:
-  // Makes an empty database, with the scheme's table.
+  // Creates an empty database, with the scheme's table.
   SqlVenue(testing::DatabaseServer& server, const SqlScheme& scheme);
 
   [[nodiscard]] std::string name() const override { return scheme_.name; }
@@ -23,7 +23,7 @@ class SqlVenue : public Venue {
   [[nodiscard]] CpuTimes CpuTime() override;
 
  private:
-  // Makes the row of an election, if the scheme needs one.
+  // Inserts the row of an election, if the scheme needs one.
   void Seed(const std::string& election) const;
 
   testing::DatabaseServer& server_;

@@ -11,10 +11,10 @@ using Seconds = std::chrono::duration<double>;
 using namespace std::chrono_literals;
 
 constexpr auto kSettle = 2s;            // a period of each scheme, after the last candidate stands
-constexpr uint64_t kOwnStatements = 2;  // of a reading
+constexpr uint64_t kOwnStatements = 2;  // for one reading
 constexpr uint64_t kOwnConnections = 1;
 
-// What the server counts of all connections.
+// The server's counters for all connections.
 class Counters {
  public:
   explicit Counters(int port) : connection_(port, "") {}
@@ -36,7 +36,7 @@ class Counters {
   MariaDbConnection connection_;
 };
 
-// At one time. The statements include those of the reading.
+// A reading at one time. The statements include its own.
 struct Reading {
   Reading(Counters& counters, Venue& venue)
       : log_bytes(counters.LogBytes()),

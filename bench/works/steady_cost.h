@@ -1,4 +1,4 @@
-// What a scheme costs its database while the leaders hold their seats.
+// The cost of a scheme for its database while the leaders hold their seats.
 #pragma once
 
 #include "bench/report/scheme_table.h"

@@ -21,9 +21,9 @@ using namespace std::chrono_literals;
 
 constexpr size_t kElections = 100;
 constexpr size_t kStubs = 32;
-constexpr int64_t kLeaseSeconds = 2;  // nobody renews: sessions go as they come
+constexpr int64_t kLeaseSeconds = 2;  // nobody renews: sessions come and go
 constexpr auto kDeadline = 5s;
-constexpr auto kPatience = 60s;  // beyond the duration
+constexpr auto kPatience = 60s;  // in addition to the duration
 constexpr auto kLook = 100ms;
 
 bool HasRetryInfo(const grpc::Status& status) {
@@ -36,7 +36,7 @@ bool HasRetryInfo(const grpc::Status& status) {
   return false;
 }
 
-// One call, again and again. Its callbacks come one after the other.
+// Repeats one call. Its callbacks come one after another.
 class Caller {
  public:
   Caller(std::shared_ptr<v1::ElectionService::Stub> stub, size_t number, Clock::time_point until,

@@ -1,5 +1,5 @@
-// A process that asks a replica of Tenure for more than it can do: a fixed number of calls is under
-// way, and each that has ended, in whatever way, is made again at once.
+// A process that overloads a replica of Tenure: a fixed number of calls is under way, and each is
+// repeated as soon as it has ended, in whatever way.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,16 @@ struct StormOptions {
   std::chrono::seconds duration;
 };
 
-// In this process. Prints its outcome as a line of JSON.
+// Runs in this process. Prints its outcome as a line of JSON.
 void RunStorm(const StormOptions& options);
 
-// What became of the calls, by what they ask for.
+// The outcomes of the calls, by kind.
 struct StormOutcome {
   TallySummary campaigns;
   TallySummary reads;
 };
 
-// In another process. Calls `meanwhile` again and again until it has ended. Throws if it fails.
+// Runs in another process. Calls `meanwhile` repeatedly until it has ended. Throws if it fails.
 [[nodiscard]] StormOutcome RunStormElsewhere(const StormOptions& options,
                                              const std::function<void()>& meanwhile);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRenewalsPerLease = 3;
 
-// Each candidate has a connection of its own. Those that lead renew.
+// Each candidate has its own connection. Leaders renew.
 class TenureContest : public Contest {
  public:
   TenureContest(TenureSystem& system, const ContestPlan& plan, std::chrono::seconds lease)

@@ -1,4 +1,4 @@
-// Contests by Tenure: one replica, on the database on which others contend with statements.
+// Contests on Tenure: one replica, on the database where other schemes use statements.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace tenure::bench {
 
 class TenureVenue : public Venue {
  public:
-  // Makes an empty database, and starts a replica.
+  // Creates an empty database, and starts a replica.
   TenureVenue(testing::DatabaseServer& database, std::chrono::seconds lease);
 
   [[nodiscard]] std::string name() const override;

@@ -1,4 +1,4 @@
-// Works that only Tenure is asked to do.
+// Works that only Tenure does.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace tenure::bench {
 
-// In an election in which nobody has stood, and which these observe, a leader is elected and
-// resigns, `rounds` times. For each of the events, the time in ms from the first observer that is
-// told to the last. Throws if one misses an event.
+// In a new election that these observers watch, a leader is elected and resigns, `rounds` times.
+// Returns, for each event, the time in ms from the first observer that gets it to the last. Throws
+// if one misses an event.
 [[nodiscard]] std::vector<double> MeasureTelling(TenureSystem& system, Observers& observers,
                                                  const std::string& election, size_t rounds);
 
-// The SQL statements that a database server was sent.
+// The number of SQL statements sent to a database server.
 [[nodiscard]] uint64_t CountStatements(const testing::DatabaseServer& database);
 
-// The SQL statements per second that a database server is sent, while this goes on.
+// The SQL statements per second sent to a database server in this time.
 [[nodiscard]] double MeasureStatements(const testing::DatabaseServer& database,
                                        std::chrono::milliseconds duration);
 
-// The same, while there are given numbers of elections, each with a leader; of candidates that wait
-// in another one; and of observers of that one. Nothing happens meanwhile.
+// The same, with given numbers of elections, each with a leader; of candidates waiting in another
+// election; and of observers of that one. Nothing happens meanwhile.
 [[nodiscard]] double MeasureStatementsWithMany(TenureSystem& system,
                                                const testing::DatabaseServer& database,
                                                const std::string& label, size_t many,

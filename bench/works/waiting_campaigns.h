@@ -1,4 +1,4 @@
-// Many Campaign calls that wait in one election, each for a session that it opened itself.
+// Many Campaign calls that wait in one election, each for a session that it opened.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -16,13 +16,14 @@ namespace tenure::bench {
 // Thread-safe.
 class WaitingCampaigns {
  public:
-  // Begins them. REQUIRES: somebody leads the election, and goes on to.
+  // Begins them. REQUIRES: somebody leads the election, and keeps leading.
   WaitingCampaigns(TenureSystem& system, const std::string& election, size_t count);
   ~WaitingCampaigns();  // cancels them
   WaitingCampaigns(const WaitingCampaigns&) = delete;
   WaitingCampaigns& operator=(const WaitingCampaigns&) = delete;
 
-  // All at once. Returns when the client knows that they have ended. Throws if one ended otherwise.
+  // Cancels all at once. Returns when the client knows that they have ended. Throws if one ended
+  // otherwise.
   void Cancel();
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-// Candidates on connections of their own, each with an election of its own.
+// Candidates with their own connections, each in its own election.
 class Soloists {
  public:
   Soloists(const Replicas& replicas, const std::string& label, size_t count) : candidates_(count) {
@@ -28,7 +28,7 @@ class Soloists {
     });
   }
 
-  // All of them do the same: `work(candidate, election, done)`.
+  // All do the same: `work(candidate, election, done)`.
   template <typename Work>
   [[nodiscard]] std::vector<Operation> Each(const Work& work) const {
     std::vector<Operation> operations;

@@ -1,6 +1,6 @@
 // The works that are compared. Each is written once, over the interface of a system.
 //
-// All use elections of their own, named after `label`, and leave nobody standing.
+// All use their own elections, named after `label`, and leave nobody standing.
 #pragma once
 
 #include <functional>
@@ -12,35 +12,35 @@
 
 namespace tenure::bench {
 
-// The replicas of one service, or just one: its clients are spread over them.
+// The replicas of one service, or just one: clients are spread over them.
 using Replicas = std::vector<System*>;
 
-// Candidates that each campaign in an election of their own, are elected, and resign.
+// Candidates that each campaign in their own election, are elected, and resign.
 [[nodiscard]] Throughput MeasureCycles(const Replicas& replicas, const std::string& label,
                                        size_t in_flight, const Window& window);
 
-// The same go on while `work` is done. Throws std::runtime_error if one fails.
+// The same, while `work` runs. Throws std::runtime_error if one fails.
 void WhileCycling(const Replicas& replicas, const std::string& label, size_t in_flight,
                   const std::function<void()>& work);
 
-// Leaders of elections of their own, that ask who leads it.
+// Leaders of their own elections, which ask who leads.
 [[nodiscard]] Throughput MeasureReads(const Replicas& replicas, const std::string& label,
                                       size_t in_flight, const Window& window);
 
-// The same leaders, that renew their leases.
+// The same leaders, which renew their leases.
 [[nodiscard]] Throughput MeasureKeepAlives(const Replicas& replicas, const std::string& label,
                                            size_t in_flight, const Window& window);
 
 struct HandOverPlan {
-  size_t waiting;  // the minimum number that waits whenever a leader resigns
-  size_t count;    // hand-overs
-  bool elsewhere;  // count only those to a client of another replica than the leader's
-  // Leaders do not renew, so it is longer than the preparation takes.
+  size_t waiting;  // the minimum number that waits when a leader resigns
+  size_t count;    // number of hand-overs
+  bool elsewhere;  // count only hand-overs to a client of another replica
+  // Leaders do not renew, so it must be longer than the preparation.
   std::chrono::seconds lease{60};
 };
 
-// In one election, each leader resigns as soon as it learns that it leads. The times in ms, from
-// before the resignation is sent until the next one knows.
+// In one election, each leader resigns as soon as it learns that it leads. Returns the times in ms
+// from just before the resignation is sent until the next leader knows.
 [[nodiscard]] std::vector<double> MeasureHandOvers(const Replicas& replicas,
                                                    const std::string& label,
                                                    const HandOverPlan& plan);

@@ -7,24 +7,24 @@ import (
 	"tenure/internal/machine"
 )
 
-// belief is whether this process may act as the leader right now: for many readers, who pay
-// nanoseconds, and one writer. `now` is an argument.
+// belief is whether this process may act as the leader right now. Many goroutines read it, in
+// nanoseconds; one writes it. `now` is an argument.
 //
-// Once a reader has got "no" in a term, no reader gets "yes" in that term again.
+// Once a reader has seen "no" in a term, no reader sees "yes" in that term again.
 type belief struct {
 	term  atomic.Uint64
 	until atomic.Int64 // 0: none stands
 }
 
-// Of the writer.
+// For the writer.
 
-// begin is of a later term than all before. No belief stands.
+// begin starts a belief in a term that is higher than all before. No other belief may stand.
 func (b *belief) begin(term uint64, until machine.Time) {
 	b.term.Store(term)
 	b.until.Store(int64(until))
 }
 
-// extend answers with false, and nothing changes, if a reader has seen the belief end.
+// extend returns false, and changes nothing, if a reader has seen the belief end.
 func (b *belief) extend(until machine.Time) bool {
 	before := b.until.Load()
 	return before != 0 && b.until.CompareAndSwap(before, int64(until))
@@ -49,7 +49,7 @@ func (b *belief) holdsAt(now machine.Time) bool {
 	}
 }
 
-// remaining is how long it still holds; not positive if it does not.
+// remaining is how long the belief still holds; not positive if it does not.
 func (b *belief) remaining(now machine.Time) time.Duration {
 	return machine.Time(b.until.Load()).Sub(now)
 }

@@ -5,22 +5,22 @@ import "testing"
 func TestABeliefThatAReaderHasSeenEndDoesNotComeBack(t *testing.T) {
 	var b belief
 	if b.holdsAt(5) || b.termAt(5) != 0 {
-		t.Error("it holds before it began")
+		t.Error("the belief holds before it began")
 	}
 
 	b.begin(7, 100)
 	if !b.holdsAt(99) || b.termAt(99) != 7 || b.remaining(90) != 10 {
-		t.Error("it does not hold")
+		t.Error("the belief does not hold")
 	}
 	if !b.extend(200) || b.termAt(150) != 7 {
-		t.Error("it is not extended")
+		t.Error("the belief is not extended")
 	}
 
 	if b.holdsAt(200) {
-		t.Error("it outlives its deadline")
+		t.Error("the belief outlives its deadline")
 	}
 	if b.extend(300) || b.holdsAt(150) || b.termAt(150) != 0 {
-		t.Error("it came back")
+		t.Error("the belief came back")
 	}
 
 	b.begin(8, 400)
@@ -29,6 +29,6 @@ func TestABeliefThatAReaderHasSeenEndDoesNotComeBack(t *testing.T) {
 	}
 	b.end()
 	if b.holdsAt(350) || b.remaining(350) > 0 {
-		t.Error("it does not end")
+		t.Error("the belief does not end")
 	}
 }

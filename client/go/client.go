@@ -16,11 +16,11 @@ import (
 
 const (
 	closePatience = time.Second
-	// Of a Shutdown without a deadline.
+	// For a Shutdown without a deadline.
 	shutdownPatience = 24 * time.Hour
 )
 
-// ClientOptions are those of one candidate. The zero value stands at a service on this machine.
+// ClientOptions are the options of one candidate. The zero value uses a service on this machine.
 type ClientOptions struct {
 	// Replicas: "host:port[,host:port...]", "127.0.0.1:7070" if empty. A host name may resolve to several
 	// addresses. It is looked up again when a connection fails, at most once a second. Proxies that the
@@ -43,7 +43,8 @@ type ClientOptions struct {
 	Supersede bool
 	// Nil: a connection without TLS.
 	TLS *TLSOptions
-	// Whatever else the connections need, such as other credentials. They win over the library's own.
+	// Anything else the connections need, such as other credentials. These options override the library's
+	// own.
 	DialOptions []grpc.DialOption
 	// Nil: no metrics. Each client needs its own.
 	Metrics Metrics
@@ -52,7 +53,7 @@ type ClientOptions struct {
 	// line for each term that begins or ends; and what the service refuses. Nil: slog.Default(). It may
 	// block: then lines are dropped, but no renewal is late.
 	Logger *slog.Logger
-	// Of package tenuretest, in tests; else nil.
+	// Set by package tenuretest, in tests; else nil.
 	TestClock *clock.Manual
 }
 
@@ -111,8 +112,8 @@ func NewClient(options ClientOptions) (*Client, error) {
 // Candidate is the name under which this client's electors stand.
 func (c *Client) Candidate() string { return c.options.Candidate }
 
-// Trouble is why the last try to use the service failed, with the endpoint and the reason; nil if it went
-// well.
+// Trouble is why the last attempt to use the service failed, with the endpoint and the reason; nil if it
+// succeeded.
 func (c *Client) Trouble() error { return c.loop.trouble.last() }
 
 // Close asks the work of all electors to stop, waits until it has, gives up their seats and ends the
@@ -141,9 +142,9 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Shutdown does the same, and insists until the context ends, for programs that must know whether it went
-// well. If work still runs then, the session lasts, no other elector stands any more, and Shutdown or Close
-// may be called again. Called from the work, it returns ErrInWork.
+// Shutdown does the same, but keeps trying until the context ends, for programs that must know whether
+// it succeeded. If work still runs then, the session stays open, no other elector stands any more, and
+// Shutdown or Close may be called again. Called from the work, it returns ErrInWork.
 func (c *Client) Shutdown(ctx context.Context) error {
 	if c.loop.isInWork() {
 		return ErrInWork

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
-	_ "google.golang.org/grpc/health" // asks replicas how they are
+	_ "google.golang.org/grpc/health" // asks replicas for their health
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	pingInterval   = 10 * time.Second // gRPC allows no shorter one
+	pingInterval   = 10 * time.Second // the shortest that gRPC allows
 	pingTimeout    = 3 * time.Second
 	reconnectDelay = 200 * time.Millisecond
-	// A connection may take longer than the pause between two: to another continent, or to a busy
+	// Connecting may take longer than the pause between attempts: to another continent, or to a busy
 	// server.
 	connectTimeout = 3 * time.Second
-	// A replica that is not used needs no connection.
+	// An unused replica needs no connection.
 	idleTimeout = 30 * time.Second
-	// The health of the server as a whole. A replica that says that it does not serve is as good as
-	// unreachable, and of several behind one name only those that serve are used.
+	// The health of the server as a whole. A replica that is not serving counts as unreachable; if a name
+	// has several addresses, only those that serve are used.
 	healthChecked = `{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`
 )
 
@@ -40,7 +40,7 @@ const (
 type connection struct {
 	security    credentials.TransportCredentials
 	tokens      []grpc.DialOption
-	more        []grpc.DialOption // they win
+	more        []grpc.DialOption // they override the others
 	healthCheck bool
 	replicas    []replica
 	inUse       int
@@ -51,16 +51,16 @@ type replica struct {
 	endpoint string
 	channel  *grpc.ClientConn
 	client   pb.ElectionServiceClient
-	noted    *atomic.Pointer[reason] // what came instead of gRPC
+	noted    *atomic.Pointer[reason] // what answered instead of gRPC
 	foreign  bool                    // it belongs to another service
 }
 
-// asSeen : see there.
+// asSeen calls the function of the same name for this replica.
 func (r replica) asSeen(err error) (*status.Status, *reason) {
 	return asSeen(r.endpoint, err, r.noted.Load())
 }
 
-// newConnection connects to nothing yet, and reads no file: TLSOptions.check does, once.
+// newConnection does not connect yet, and reads no file: TLSOptions.check reads them once.
 func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, healthCheck bool) (*connection, error) {
 	parsed, err := parseEndpoints(endpoints)
 	if err != nil {
@@ -109,10 +109,10 @@ func (c *connection) open(endpoint string, healthCheck bool) (replica, error) {
 	return replica{endpoint, channel, pb.NewElectionServiceClient(channel), noted, false}, nil
 }
 
-// replica is the one in use.
+// replica is the replica in use.
 func (c *connection) replica() replica { return c.replicas[c.inUse] }
 
-// moveOn uses the next replica of this service from now on.
+// moveOn switches to the next replica of this service.
 func (c *connection) moveOn() {
 	for range c.replicas {
 		c.inUse = (c.inUse + 1) % len(c.replicas)
@@ -122,22 +122,22 @@ func (c *connection) moveOn() {
 	}
 }
 
-// reconnect : nothing came back from the replica in use. If it is connected, it connects again,
-// and whatever is under way on the old connection fails. One that is still connecting may take its time.
+// reconnect connects again if the replica in use is connected but does not answer; calls on the old
+// connection fail. A replica that is still connecting may take its time.
 func (c *connection) reconnect() {
 	old := &c.replicas[c.inUse]
 	if old.channel.GetState() != connectivity.Ready {
 		return
 	}
-	if opened, err := c.open(old.endpoint, c.healthCheck); err == nil { // as it was the first time
+	if opened, err := c.open(old.endpoint, c.healthCheck); err == nil { // as the first time
 		_ = old.channel.Close()
 		opened.foreign = old.foreign
 		*old = opened
 	}
 }
 
-// askWhy finds out why a replica does not serve, by a call that it refuses, which gRPC does not make while
-// the health of the replica is bad.
+// askWhy finds out why a replica is not serving, by a call that it refuses. gRPC itself makes no such
+// call while the replica is unhealthy.
 func (c *connection) askWhy(endpoint string) func() (error, reason) {
 	return func() (error, reason) {
 		unknown := reason{kind: notServing}
@@ -157,13 +157,13 @@ func (c *connection) askWhy(endpoint string) func() (error, reason) {
 	}
 }
 
-// backoff is how long to wait before the next try.
+// backoff is how long to wait before the next attempt.
 func (c *connection) backoff() time.Duration {
 	c.failures++
 	return machine.Backoff(c.failures, rand.Int63n)
 }
 
-// succeeded : a try went well.
+// succeeded resets the backoff.
 func (c *connection) succeeded() { c.failures = 0 }
 
 func (c *connection) close() {

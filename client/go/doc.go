@@ -12,7 +12,7 @@
 //
 // # What it promises
 //
-//   - An elector stands until it is told not to: it campaigns, waits, and campaigns again after each
+//   - An elector stands until it is asked to stop: it campaigns, waits, and campaigns again after each
 //     term and after every failure.
 //   - [Elector.IsLeader] is true only until this process's own deadline. The deadline is counted from
 //     before the last answered renewal was sent, minus a tenth of the lease for clock drift. The service

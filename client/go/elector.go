@@ -58,9 +58,9 @@ type QueuePlace struct {
 	Leader   *pb.Leadership // who leads now; nil if nobody does
 }
 
-// ElectorOptions are those of one elector. Callbacks are called once per occurrence, in order, on a
-// goroutine of the client that does nothing else: a slow one delays other callbacks, but no renewals.
-// Run returns after the last of them, so none may wait until one has returned. Each may call Close.
+// ElectorOptions are the options of one elector. Callbacks are called once per occurrence, in order, on
+// a goroutine of the client that does nothing else: a slow one delays other callbacks, but no renewals.
+// Run returns after the last of them, so no callback may wait for Run to return. Each may call Close.
 type ElectorOptions struct {
 	// 1 to 255 bytes of UTF-8 without control characters.
 	Election string
@@ -84,7 +84,7 @@ type ElectorOptions struct {
 	// An operator asks this process to make way for the candidate `successor`. The work has been asked to
 	// stop, and OnLost follows with RESIGNED. Then it stands again, unless Resign is called.
 	OnStepDown func(seat Seat, successor string)
-	// The term is over for this process. The cause is RESIGNED if it gave the seat up, and EXPIRED if its
+	// The term has ended for this process. The cause is RESIGNED if it gave the seat up, and EXPIRED if its
 	// deadline passed; if the lease ran out, the work may not have returned yet.
 	OnLost func(Seat, pb.Cause)
 	// The current leader of the election, this process or another; nil if there is none. The current state
@@ -103,7 +103,7 @@ type ElectorOptions struct {
 	OnOverrun func(Seat)
 }
 
-// Elector stands for an election, and tells whether this process leads. Safe for concurrent use.
+// Elector stands for an election, and reports whether this process leads. Safe for concurrent use.
 type Elector struct {
 	client *Client
 
@@ -130,17 +130,17 @@ func NewElector(client *Client, options ElectorOptions) (*Elector, error) {
 //
 // The context of `lead` ends at 0.9 of the lease minus the grace to stop, unless a renewal is answered;
 // and when an operator asks this process to make way, when the seat is lost, and when ctx ends. `lead`
-// must return soon after that: then the seat is resigned. context.Cause says why. What it returns after
-// its context has ended is not looked at.
+// must return soon after that: then the seat is resigned. context.Cause says why. A return value after
+// the end of its context is ignored.
 //
 // If `lead` returns nil by itself, the seat is resigned, and the elector stands again a heartbeat later.
 // If it returns an error, the seat is resigned and Run returns that error. A panic of `lead` resigns too.
 //
-// Run returns nil when ctx has ended, after Resign, and after the only term with OneTerm; and an error if
-// the service refuses this elector for good. With OneTerm, nil after the end of ctx would not say whether
-// `lead` was called: if it was not, Run returns the error of ctx. When it returns, the work and all callbacks have ended, and
-// the seat is given up; it waits for the service's answer for at most a second. Called from a callback, it
-// returns ErrCallback.
+// Run returns nil when ctx has ended, after Resign, and after the only term with OneTerm; and an error
+// if the service refuses this elector for good. With OneTerm, Run returns the error of ctx if ctx ends
+// before `lead` was called. When it returns, the work and all callbacks have ended, and the seat is
+// given up; it waits for the service's answer for at most a second. Called from a callback, it returns
+// ErrCallback.
 func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat Seat) error) error {
 	if e.client.loop.isInCallback() {
 		return ErrCallback
@@ -165,13 +165,13 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat S
 				return err
 			}
 			return s.unled(ctx)
-		case <-s.loop.done: // by a Close, which all electors have left before
+		case <-s.loop.done: // by a Close; all electors have left before
 			return s.unled(ctx)
 		}
 	}
 }
 
-// unled is the error of a Run that ends with its context before its only term.
+// unled is the error of a Run whose context ends before its only term.
 func (s *stand) unled(ctx context.Context) error {
 	if s.options.OneTerm {
 		return ctx.Err()
@@ -179,7 +179,7 @@ func (s *stand) unled(ctx context.Context) error {
 	return nil
 }
 
-// Run makes an elector for the election, with all other options as they are by default, and runs it.
+// Run makes an elector for the election, with default options, and runs it.
 func (c *Client) Run(ctx context.Context, election string, lead func(ctx context.Context, seat Seat) error) error {
 	elector, err := NewElector(c, ElectorOptions{Election: election})
 	if err != nil {
@@ -223,8 +223,8 @@ func (e *Elector) Stand() error {
 	return nil
 }
 
-// Resign steps down, and stands no more. It returns at once. The work is asked to stop; without work,
-// IsLeader is false at once, and the seat is resigned after StopGrace.
+// Resign steps down for good. It returns at once. The work is asked to stop; without work, IsLeader is
+// false at once, and the seat is resigned after StopGrace.
 func (e *Elector) Resign() {
 	if s := e.current.Load(); s != nil {
 		s.leave()
@@ -296,7 +296,7 @@ func (e *Elector) Proclaim(value []byte) error {
 	return nil
 }
 
-// begin is with work if there is a context for it.
+// begin stands, with work if `runs` is not nil.
 func (e *Elector) begin(runs context.Context) (*stand, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -311,7 +311,7 @@ func (e *Elector) begin(runs context.Context) (*stand, error) {
 	return e.client.loop.claim(seat, &options, runs, &e.current)
 }
 
-// observe reports leaders, if that is wanted, until the function that it returns has returned.
+// observe reports leaders, if a callback wants them, until the returned function has returned.
 func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()) {
 	changed := s.told.OnLeaderChanged
 	if changed == nil {
@@ -320,10 +320,10 @@ func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()
 	observer := newObserver(ObserverOptions{
 		Endpoints: client.Endpoints, ServiceID: client.ServiceID, TLS: client.TLS, DialOptions: client.DialOptions,
 		Names:      []string{s.options.Election},
-		Logger:     slog.New(silence{}), // the client says it
+		Logger:     slog.New(silence{}), // the client logs the same
 		OnSnapshot: func(snapshot *pb.Snapshot) { changed(snapshot.GetLeader()) },
 		OnEvent: func(event *pb.Event) {
-			switch event.GetType() { // not of the values and the wishes that change meanwhile
+			switch event.GetType() { // ignore changes of values and requests for a handover
 			case pb.Event_TYPE_ELECTED:
 				changed(event.GetLeadership())
 			case pb.Event_TYPE_VACATED:

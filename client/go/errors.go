@@ -15,15 +15,15 @@ import (
 var (
 	// ErrSeatLost is why the context of the work has ended: see context.Cause, whose text says more.
 	ErrSeatLost = errors.New("tenure: the work must end")
-	// ErrClosed : the client is closed, or is being closed.
+	// ErrClosed means that the client is closed, or is being closed.
 	ErrClosed = errors.New("tenure: the client is closed")
-	// ErrStands : the client already has an elector that stands in the same election.
+	// ErrStands means that an elector of the client already stands in the same election.
 	ErrStands = errors.New("tenure: an elector of this client already stands in this election")
-	// ErrCallback : Run was called from a callback, for whose end it would wait.
+	// ErrCallback means that Run was called from a callback, and would wait for it to return.
 	ErrCallback = errors.New("tenure: Run cannot be called from a callback; start a goroutine for it")
-	// ErrInWork : Shutdown was called from the work, for whose end it would wait.
+	// ErrInWork means that Shutdown was called from the work, and would wait for it to return.
 	ErrInWork = errors.New("tenure: Shutdown cannot be called from the work; return from it first, or call Close")
-	// ErrNotLeader : this process does not lead. IsLeader of [Elector.Gocron] answers with it.
+	// ErrNotLeader means that this process does not lead. IsLeader of [Elector.Gocron] returns it.
 	ErrNotLeader = errors.New("tenure: this process does not lead")
 )
 

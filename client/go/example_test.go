@@ -37,7 +37,7 @@ func ExampleElector_Run() {
 	log.Print(err)
 }
 
-// A program with a loop of its own asks instead of being called.
+// A program with its own loop asks instead of being called.
 func ExampleElector_Stand() {
 	client, err := tenure.NewClient(tenure.ClientOptions{})
 	if err != nil {
@@ -58,7 +58,7 @@ func ExampleElector_Stand() {
 	}
 }
 
-// Who leads, without standing.
+// Find out who leads, without standing.
 func ExampleLeaderCache() {
 	leaders, err := tenure.NewLeaderCache(tenure.LeaderCacheOptions{Names: []string{"shards/"}, Prefix: true})
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleTermGuard() {
 	guard := tenure.NewTermGuard(tenure.TermGuardOptions{})
 	_ = grpc.NewServer(grpc.UnaryInterceptor(guard.UnaryServerInterceptor(func(fullMethod string) string {
 		if fullMethod == "/shop.Stock/Get" {
-			return "" // anybody may read
+			return "" // everybody may read
 		}
 		return "orders"
 	})))

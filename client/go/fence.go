@@ -17,7 +17,7 @@ const (
 	TermMetadata     = "tenure-term"
 )
 
-// Fence is a term of an election, as it travels with requests.
+// Fence is a term of an election, as requests carry it.
 type Fence struct {
 	Election string
 	Term     uint64
@@ -69,7 +69,7 @@ func FenceUnaryCalls(election string, term func() uint64) grpc.UnaryClientInterc
 	}
 }
 
-// FenceStreams does for each stream what FenceUnaryCalls does for unary calls.
+// FenceStreams is like FenceUnaryCalls, for streams.
 func FenceStreams(election string, term func() uint64) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, description *grpc.StreamDesc, channel *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
 		fence := Fence{election, term()}

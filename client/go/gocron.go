@@ -2,11 +2,11 @@ package tenure
 
 import "context"
 
-// Gocron is this elector in the shape of gocron's Elector, for gocron.WithDistributedElector: of several
-// schedulers, only the leader's runs jobs. Call Stand before, and Close when the scheduler has shut down.
+// Gocron adapts this elector to gocron's Elector, for gocron.WithDistributedElector: of several
+// schedulers, only the leader's runs jobs. Call Stand first, and Close when the scheduler has shut down.
 //
-// gocron asks before a job begins, and never again: a job must be shorter than what [Elector.Remaining]
-// says, or ask itself whether it may go on.
+// gocron asks before a job begins, and never again: a job must end within [Elector.Remaining], or ask
+// again itself.
 func (e *Elector) Gocron() GocronElector { return GocronElector{e} }
 
 // GocronElector implements the one method of gocron's Elector.

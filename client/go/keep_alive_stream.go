@@ -11,7 +11,7 @@ import (
 	pb "tenure/v1"
 )
 
-// One renewal is under way at a time, so more than this never waits to be sent.
+// One renewal is under way at a time, so no more than this ever wait to be sent.
 const renewalsMax = 4
 
 var errStreamEnded = status.Error(codes.Unavailable, "the server ended the stream")
@@ -22,7 +22,7 @@ type keepAliveStream struct {
 	close    context.CancelFunc
 }
 
-// openKeepAlive does not wait. The functions are called one at a time; none is after `closed`.
+// openKeepAlive does not wait. The functions are called one at a time; none follows `closed`.
 func openKeepAlive(ctx context.Context, client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse), closed func(error)) *keepAliveStream {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &keepAliveStream{requests: make(chan *pb.KeepAliveRequest, renewalsMax), close: cancel}
@@ -34,7 +34,7 @@ func openKeepAlive(ctx context.Context, client pb.ElectionServiceClient, message
 	return s
 }
 
-// receive says why the stream is over.
+// receive returns why the stream ended.
 func (s *keepAliveStream) receive(ctx context.Context, client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse)) error {
 	stream, err := client.KeepAlive(ctx)
 	if err != nil {

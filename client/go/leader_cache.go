@@ -44,7 +44,7 @@ type LeaderCacheOptions struct {
 	OnFailed func(error)
 }
 
-// LeaderCache tells who leads which election, from memory: for routers, clients and dashboards that ask
+// LeaderCache knows who leads which election, from memory: for routers, clients and dashboards that ask
 // often. It stores what an Observer reports, and recovers by itself from every failure.
 //
 // What it does not promise: it may be late, by milliseconds normally, and by at least Age while the
@@ -59,12 +59,12 @@ type LeaderCache struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 	ready    chan struct{}
-	ended    chan struct{} // closed when it observes no more
+	ended    chan struct{} // closed when it stops observing
 
 	mutex   sync.Mutex
 	seats   map[string]CachedSeat
 	toldAt  machine.Time
-	failure error // why it has ended, for who has seen `ended`
+	failure error // why it ended; readable once `ended` is closed
 }
 
 // NewLeaderCache starts to observe. The error says which option is malformed.
@@ -104,7 +104,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 	return c, nil
 }
 
-// Close ends it, and waits for a callback that is under way, unless it is called from one.
+// Close ends the cache, and waits for a running callback, unless it is called from one.
 func (c *LeaderCache) Close() error {
 	c.cancel()
 	if !c.self.isThis() {
@@ -159,7 +159,7 @@ func (c *LeaderCache) Age() time.Duration {
 	return clock.Now().Sub(c.toldAt)
 }
 
-// All of these on the observer's goroutine.
+// All of these run on the observer's goroutine.
 
 func (c *LeaderCache) keep(election string, seat CachedSeat) {
 	c.mutex.Lock()
@@ -171,7 +171,7 @@ func (c *LeaderCache) keep(election string, seat CachedSeat) {
 	}
 }
 
-// forget : all of it was of another service.
+// forget drops the state of another service.
 func (c *LeaderCache) forget() {
 	c.mutex.Lock()
 	forgotten := c.seats

@@ -20,7 +20,7 @@ func newCache(t *testing.T, service *service) *LeaderCache {
 	return cache
 }
 
-// expectWaiting answers with the same each time.
+// expectWaiting expects the same answer each time.
 func expectWaiting(t *testing.T, cache *LeaderCache, want codes.Code) {
 	t.Helper()
 	for i := 0; i < 100; i++ {

@@ -21,14 +21,15 @@ import (
 	pb "tenure/v1"
 )
 
-// A timer stands still while the machine sleeps, and the holder's clock runs on: so it is looked at
-// this often.
+// A timer stops while the machine sleeps, but the holder's clock does not, so the loop checks it this
+// often.
 const waitMax = time.Second
 
-// Of the last calls before it gives up.
+// Of the last attempts before the loop gives up.
 const lastPatience = 100 * time.Millisecond
 
-// lookAgain is in place of the number of a call: all endpoints are asked for their service while a session is open.
+// lookAgain stands for the number of a call: all endpoints are asked for their service while a session
+// is open.
 const lookAgain = 0
 
 // loop is the I/O of a client: it carries out what its session decides, on one goroutine.
@@ -36,34 +37,34 @@ const lookAgain = 0
 //	calls' answers, stream's messages, electors' wishes --mailbox--> [loop: session] -->
 //	calls, beliefs, news
 type loop struct {
-	clock     *clock.Manual // nil: that of this machine
+	clock     *clock.Manual // nil: this machine's clock
 	mailbox   *mailbox[func(now machine.Time)]
 	self      goroutine
 	callbacks executor
 	metrics   Metrics
 	lines     *lines
 	trouble   *trouble
-	done      chan struct{} // closed when it has ended
-	endError  error         // of who has seen `done`
-	services  atomic.Uint64 // that were replaced: terms of one are not those of the next
+	done      chan struct{} // closed when the loop has ended
+	endError  error         // readable once `done` is closed
+	services  atomic.Uint64 // replaced so far: terms of one are not those of the next
 
 	mutex      sync.Mutex
 	lastNumber uint64            // of stands
-	elections  map[string]*stand // that stand now
+	elections  map[string]*stand // the current stand of each election
 	closing    bool
 
-	// Of its goroutine.
+	// For the loop's goroutine.
 	session    *machine.Session
 	connection *connection
 	membership *membership
 	stands     map[uint64]*stand
-	calls      map[uint64]context.CancelFunc // that are under way
-	surveys    uint64                        // that were begun
+	calls      map[uint64]context.CancelFunc // under way
+	surveys    uint64                        // started so far
 	stream     *keepAliveStream
 	lastStream uint64
-	handled    int // messages of it
+	handled    int // messages of that stream
 	giveUpAt   machine.Time
-	askAgainAt machine.Time // why a replica does not serve
+	askAgainAt machine.Time // when to ask again why a replica is not serving
 }
 
 func newLoop(session machine.SessionOptions, connection *connection, options ClientOptions) *loop {
@@ -93,12 +94,12 @@ func newSeed() int64 {
 	return int64(binary.LittleEndian.Uint64(seed[:]))
 }
 
-// tell leaves an input for the session. It does not wait. False if the loop has ended.
+// tell puts an input for the session into the mailbox. It does not wait. False if the loop has ended.
 func (l *loop) tell(what func(session *machine.Session, now machine.Time)) bool {
 	return l.mailbox.put(func(now machine.Time) { what(l.session, now) })
 }
 
-// end ends the session: see Client.Close. Not insisting, it is only tried a few times.
+// end ends the session: see Client.Close. Without `insist`, only a few attempts are made.
 func (l *loop) end(patience time.Duration, insist bool) error {
 	l.mailbox.put(func(now machine.Time) {
 		l.giveUpAt = now.Add(patience)
@@ -160,7 +161,7 @@ func (l *loop) nextWake() machine.Time {
 	return min(l.session.NextWake(), l.giveUpAt, l.surveyAt())
 }
 
-// ended waits for a survey that is under way: it may find that the session is gone with its service.
+// ended waits for a running survey, which may find that the session is gone with its service.
 func (l *loop) ended(now machine.Time) bool {
 	return l.session.Ended() && l.calls[lookAgain] == nil || now >= l.giveUpAt
 }
@@ -265,7 +266,7 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 	}
 }
 
-// surveyAndCampaign opens a session with a campaign.
+// surveyAndCampaign asks the endpoints for their service, then opens a session with a campaign.
 func (l *loop) surveyAndCampaign(what machine.SendCampaign, now machine.Time) {
 	l.survey(what.Call, l.patience(what.Patience, now), now, func(found survey, now machine.Time) {
 		if l.giveUpAt != machine.Never {
@@ -293,7 +294,8 @@ func (l *loop) surveyAt() machine.Time {
 	return l.membership.surveyAt()
 }
 
-// survey asks all endpoints for their service. If that is under way already, it is given up: a campaign waits for this one.
+// survey asks all endpoints for their service. It cancels a survey that is already running, because a
+// campaign waits for this one.
 func (l *loop) survey(call uint64, patience time.Duration, now machine.Time, done func(found survey, now machine.Time)) {
 	if giveUp := l.calls[lookAgain]; giveUp != nil {
 		giveUp()
@@ -322,7 +324,7 @@ func (l *loop) survey(call uint64, patience time.Duration, now machine.Time, don
 	}()
 }
 
-// settle takes in a survey. The error is that of membership.choose.
+// settle takes in a survey. The error comes from membership.choose.
 func (l *loop) settle(found survey, now machine.Time) (replaced bool, err error) {
 	replaced, err = l.membership.choose(found)
 	if err != nil {
@@ -337,7 +339,7 @@ func (l *loop) settle(found survey, now machine.Time) (replaced bool, err error)
 	return replaced, nil
 }
 
-// unchosen : it is not known which service to use.
+// unchosen handles a survey without a usable service.
 func (l *loop) unchosen(err error, now machine.Time) *status.Status {
 	if silent, ok := err.(*unanswered); ok {
 		return l.hear(silent.replica, silent.err, now)
@@ -347,8 +349,8 @@ func (l *loop) unchosen(err error, now machine.Time) *status.Status {
 	return answer
 }
 
-// contextOf is what calls for an election are made in: with the values of the context of its Run, such as
-// the span of a trace, or metadata to send; it does not end with it.
+// contextOf is the context of calls for an election: it has the values of Run's context, such as a trace
+// span or metadata to send, but does not end with it.
 func (l *loop) contextOf(election string) context.Context {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -366,7 +368,7 @@ func (l *loop) campaign(what machine.SendCampaign, now machine.Time) {
 		})
 }
 
-// patience of a call: while the session is being ended, time is left to ask another replica.
+// patience limits a call's: while the session is being ended, it leaves time to ask another replica.
 func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
 	if l.giveUpAt == machine.Never {
 		return wished
@@ -374,7 +376,7 @@ func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
 	return min(wished, max(l.giveUpAt.Sub(now)/2, lastPatience))
 }
 
-// send makes a call, whose answer is handled in its turn.
+// send makes a call; the mailbox gets its answer.
 func send[Request, Response any](
 	l *loop, within context.Context, call uint64, patience time.Duration,
 	method func(pb.ElectionServiceClient, context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
@@ -425,10 +427,10 @@ func (l *loop) openStream(stream uint64) {
 	})
 }
 
-// hear : this is what a replica has answered. It answers with the status for the session.
+// hear takes in the answer of a replica, and returns the status for the session.
 func (l *loop) hear(replica replica, err error, now machine.Time) *status.Status {
 	answer, why := replica.asSeen(err)
-	if id, wrong := serviceOf(answer); wrong && id != l.membership.id { // else it was of the service before
+	if id, wrong := serviceOf(answer); wrong && id != l.membership.id { // otherwise it refused an earlier service
 		l.membership.meet(replica.endpoint, id)
 		l.connection.leave(replica.endpoint)
 		l.session.OnWrongService(now)
@@ -444,7 +446,7 @@ func (l *loop) hear(replica replica, err error, now machine.Time) *status.Status
 	return answer
 }
 
-// askWhy : a replica does not serve. The reason follows.
+// askWhy finds out why a replica is not serving, and reports it later.
 func (l *loop) askWhy(endpoint string, now machine.Time) {
 	if now < l.askAgainAt {
 		return
@@ -457,7 +459,7 @@ func (l *loop) askWhy(endpoint string, now machine.Time) {
 	}()
 }
 
-// silent : nothing has come from a replica for too long.
+// silent: a replica has not answered for too long.
 func (l *loop) silent(replica replica, now machine.Time) {
 	l.hear(replica, status.Error(codes.DeadlineExceeded, "nothing came"), now)
 }
@@ -471,7 +473,7 @@ func (l *loop) logNews(s *stand, event machine.Event) {
 		l.lines.log(slog.LevelInfo, "tenure: leads no more", election, slog.Uint64("term", s.seat.Term), slog.String("cause", causeText(what.Cause)))
 	case machine.Troubled:
 		answer := status.Convert(what.Err)
-		if _, wrong := serviceOf(answer); !machine.IsTransient(answer) && !wrong { // said where it was found out
+		if _, wrong := serviceOf(answer); !machine.IsTransient(answer) && !wrong { // other errors are logged where they occur
 			l.lines.log(slog.LevelWarn, fmt.Sprintf("tenure: cannot stand for %s: %s; still trying", s.options.Election, refusalOf(answer)))
 		}
 	case machine.Refused:

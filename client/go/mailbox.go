@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// mailbox is where goroutines leave what happened, for the one that decides. Unbounded by itself: each
-// sender has at most a few messages under way. Safe for concurrent use.
+// mailbox is where goroutines report what happened to the one that decides. It has no limit of its own:
+// each sender has at most a few messages under way. Safe for concurrent use.
 type mailbox[Message any] struct {
 	arrived chan struct{} // holds one token while there are messages
 
@@ -20,7 +20,7 @@ func newMailbox[Message any]() *mailbox[Message] {
 	return &mailbox[Message]{arrived: make(chan struct{}, 1)}
 }
 
-// put answers with false if the mailbox is closed.
+// put returns false if the mailbox is closed.
 func (m *mailbox[Message]) put(message Message) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -35,7 +35,7 @@ func (m *mailbox[Message]) put(message Message) bool {
 	return true
 }
 
-// take answers with what is there; nothing if nothing comes within the patience.
+// take returns all messages; none if none arrives within the patience.
 func (m *mailbox[Message]) take(patience time.Duration) []Message {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -50,7 +50,7 @@ func (m *mailbox[Message]) take(patience time.Duration) []Message {
 	return messages
 }
 
-// close drops whatever comes later, and answers with what is there.
+// close drops all later messages, and returns those that are there.
 func (m *mailbox[Message]) close() []Message {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -58,14 +58,14 @@ func (m *mailbox[Message]) close() []Message {
 	return m.messages
 }
 
-// How long a call may take before that is said.
+// How long a callback may take before that is reported.
 const callPatience = 10 * time.Second
 
-// executor calls functions one after the other, on a goroutine that is there only while there are
-// any. Safe for concurrent use.
+// executor calls functions one after another, on a goroutine that exists only while there are any. Safe
+// for concurrent use.
 type executor struct {
 	self     goroutine
-	slow     func() // called when a call takes longer than the patience; nil: nobody cares
+	slow     func() // called when a call takes longer than the patience; may be nil
 	patience time.Duration
 
 	mutex   sync.Mutex
@@ -75,7 +75,7 @@ type executor struct {
 
 func (e *executor) run(call func()) { e.runIfRoom(math.MaxInt, call) }
 
-// runIfRoom drops the call if waitingMax wait already.
+// runIfRoom drops the call if waitingMax calls are already waiting.
 func (e *executor) runIfRoom(waitingMax int, call func()) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -93,7 +93,7 @@ func (e *executor) work() {
 	finished := false
 	e.self.enter()
 	defer func() {
-		if !finished { // a call has ended its goroutine, as t.FailNow does: the others go on
+		if !finished { // a call may end its goroutine, as t.FailNow does: continue with the others
 			go e.work()
 		}
 	}()

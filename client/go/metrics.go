@@ -10,19 +10,19 @@ import (
 // Metrics counts what a client does. Package tenure/tenureprom has one for Prometheus. Its methods are
 // called on the goroutine that renews the lease, so they must return at once.
 type Metrics interface {
-	// Stands : an elector begins to stand in the election.
+	// Stands counts an elector that begins to stand in the election.
 	Stands(election string)
-	// Elected : a term of this process begins.
+	// Elected counts a term of this process that begins.
 	Elected(election string)
-	// Lost : a term of this process is over.
+	// Lost counts a term of this process that has ended.
 	Lost(election string, cause pb.Cause)
-	// Suspended : the lease was not renewed for half of its length.
+	// Suspended counts a lease that was not renewed for half of its length.
 	Suspended(election string)
-	// Overrun : work had not stopped by its deadline.
+	// Overrun counts work that had not stopped by its deadline.
 	Overrun(election string)
-	// Renewed : a renewal was answered after roundTrip, when margin was left until the deadline.
+	// Renewed observes a renewal answered after roundTrip, with margin left until the deadline.
 	Renewed(roundTrip, margin time.Duration)
-	// ReplicaChanged : the client left a replica because it had failed.
+	// ReplicaChanged counts a replica that the client left because it had failed.
 	ReplicaChanged()
 }
 

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	lookupInterval = time.Second      // at least, between two look-ups of a name
+	lookupInterval = time.Second      // minimum between two look-ups of a name
 	lookupPatience = 10 * time.Second // of one look-up
 )
 
-// names resolves host names for gRPC, in place of its own resolver, which looks a name up at most every
-// 30 s, and less often after errors: replicas that moved could stay out of reach for longer than a lease.
+// names resolves host names for gRPC. Its own resolver looks a name up at most every 30 s, and less
+// often after errors, so replicas that moved could stay unreachable for longer than a lease.
 type names struct {
 	lookup func(ctx context.Context, host string) ([]string, error)
 }
 
 func newNames() names { return names{net.DefaultResolver.LookupHost} }
 
-// Scheme is gRPC's default, so this one is used for all endpoints without a scheme.
+// Scheme is gRPC's default, so this resolver handles all endpoints without a scheme.
 func (names) Scheme() string { return "dns" }
 
 func (n names) Build(target resolver.Target, channel resolver.ClientConn, options resolver.BuildOptions) (resolver.Resolver, error) {
-	if target.URL.Host != "" { // dns://SERVER/NAME: only gRPC's own asks a certain server
+	if target.URL.Host != "" { // dns://SERVER/NAME: only gRPC's own resolver asks a certain server
 		return resolver.Get("dns").Build(target, channel, options)
 	}
 	host, port, err := net.SplitHostPort(target.Endpoint())
@@ -45,8 +45,8 @@ func (n names) Build(target resolver.Target, channel resolver.ClientConn, option
 	return r, nil
 }
 
-// name looks up one host name: at first, whenever gRPC asks for it (which it does when a connection
-// fails), and again and again while it cannot be looked up.
+// name looks up one host name: at first, whenever gRPC asks for it (as it does when a connection fails),
+// and repeatedly while look-ups fail.
 type name struct {
 	lookup     func(ctx context.Context, host string) ([]string, error)
 	host, port string
@@ -86,7 +86,7 @@ func (n *name) run(ctx context.Context) {
 	}
 }
 
-// resolve answers with false if it is to be tried again. Then gRPC keeps the addresses that it has.
+// resolve returns false if it must be retried. Until then, gRPC keeps the addresses that it has.
 func (n *name) resolve(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/serviceconfig"
 )
 
-// resolved is what a channel hears of a name.
+// resolved is what a channel learns about a name.
 type resolved struct{ heard chan string }
 
 func newResolved() resolved { return resolved{make(chan string, 100)} }

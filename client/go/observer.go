@@ -23,12 +23,12 @@ import (
 const (
 	observedMax = 10_000
 	prefixesMax = 64
-	silenceMax  = 30 * time.Second // three times as long as the contract lets a stream be silent
+	silenceMax  = 30 * time.Second // three times the maximum silence that the contract allows
 )
 
-// ObserverOptions say what to observe, and whom to tell. The callbacks are called one after the other,
-// on the goroutine of Run. A slow one delays the next, but nothing is lost unless it takes longer than
-// the service keeps its history.
+// ObserverOptions say what to observe, and with which callbacks. They are called one after the other, on
+// the goroutine of Run. A slow one delays the next, but nothing is lost unless it takes longer than the
+// service keeps its history.
 type ObserverOptions struct {
 	// As in ClientOptions.
 	Endpoints   string
@@ -65,7 +65,7 @@ type ObserverOptions struct {
 	OnBroken func(error)
 }
 
-// errServiceReplaced : an observer starts again, with another service.
+// errServiceReplaced makes an observer start again, with another service.
 var errServiceReplaced = errors.New("tenure: the service was replaced")
 
 // Observer reports every change of elections: who leads, with which value, and why a term ended.
@@ -85,7 +85,7 @@ type Observer struct {
 	wish        machine.Wish
 	observation *machine.Observation
 	membership  *membership
-	said        *mailbox[func() error] // by endpoints that were asked for their service; to be taken in
+	said        *mailbox[func() error] // answers of endpoints about their service, to be taken in
 	lines       *lines
 	trouble     *trouble
 }
@@ -144,7 +144,7 @@ func (o *ObserverOptions) selects(election string) bool {
 	return false
 }
 
-// newObserver has options that were checked before.
+// newObserver expects options that were checked before.
 func newObserver(options ObserverOptions) *Observer {
 	if options.SilenceMax == 0 {
 		options.SilenceMax = silenceMax
@@ -159,7 +159,7 @@ func newObserver(options ObserverOptions) *Observer {
 
 // Run observes until ctx ends (nil), or the service refuses this observer for good: the request is
 // malformed, the policy forbids it, or it selects too many elections. Called again, it continues from
-// where it was. Not to be called twice at a time.
+// where it was. Only one call at a time.
 func (o *Observer) Run(ctx context.Context) error {
 	connection, err := newConnection(o.options.Endpoints, o.options.TLS, o.options.DialOptions, false)
 	if err != nil {
@@ -171,7 +171,7 @@ func (o *Observer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if answer == nil { // another service is used now
+		if answer == nil { // another service is in use now
 			continue
 		}
 		if isFinal(answer) {
@@ -190,8 +190,8 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 }
 
-// followOneStream returns why the stream ended, which is never OK, and the endpoint it was on. Nil: its service was
-// replaced.
+// followOneStream returns why the stream ended, which is never OK, and its endpoint. Nil: the service
+// was replaced.
 func (o *Observer) followOneStream(ctx context.Context, connection *connection) (*status.Status, reason, string) {
 	err := o.survey(ctx, connection)
 	replica := connection.replica()
@@ -231,7 +231,7 @@ func (o *Observer) survey(ctx context.Context, connection *connection) error {
 	return nil
 }
 
-// ask asks all endpoints. What it returns waits for the answers, on any goroutine.
+// ask prepares a survey of all endpoints. The returned function waits for the answers, on any goroutine.
 func (o *Observer) ask(ctx context.Context, connection *connection) func() survey {
 	o.membership.surveyBegins(clock.Now())
 	replicas, pinned, said := append([]replica{}, connection.replicas...), o.membership.pinnedID(), o.said
@@ -247,7 +247,7 @@ func (o *Observer) ask(ctx context.Context, connection *connection) func() surve
 	}
 }
 
-// settle takes in a survey. The error is that of membership.choose, or errServiceReplaced.
+// settle takes in a survey. The error comes from membership.choose, or is errServiceReplaced.
 func (o *Observer) settle(connection *connection, found survey) error {
 	replaced, err := o.membership.choose(found)
 	go found.hearRest()
@@ -268,7 +268,8 @@ func (o *Observer) settle(connection *connection, found survey) error {
 	return errServiceReplaced
 }
 
-// isFinal : it would be refused again, unless somebody changes the policy or the elections; so Run returns the error.
+// isFinal reports whether the request would be refused again until somebody changes the policy or the
+// elections, so that Run must return the error.
 func isFinal(answer *status.Status) bool {
 	if answer.Code() == codes.PermissionDenied || machine.InfoOf(answer).GetReason() == "OBSERVE_TOO_WIDE" {
 		return true
@@ -284,7 +285,7 @@ func pauseAfter(answer *status.Status, backoff time.Duration) time.Duration {
 	return max(pause, machine.RetryDelayOf(answer))
 }
 
-// readOneStream says why the stream is over, which is never nil.
+// readOneStream returns why the stream ended, which is never nil.
 func (o *Observer) readOneStream(ctx context.Context, connection *connection) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -355,11 +356,11 @@ func (o *Observer) hear(endpoint string, connection *connection, response *pb.Ob
 
 // observeStream is one Observe stream, as a source of messages.
 type observeStream struct {
-	responses chan *pb.ObserveResponse // closed at its end
-	end       error                    // why it ended, for who has seen that
+	responses chan *pb.ObserveResponse // closed when the stream ends
+	end       error                    // why it ended; readable once `responses` is closed
 }
 
-// openObserve does not wait. It ends with the context.
+// openObserve does not wait. The stream ends with the context.
 func openObserve(ctx context.Context, client pb.ElectionServiceClient, request *pb.ObserveRequest) *observeStream {
 	s := &observeStream{responses: make(chan *pb.ObserveResponse)}
 	go func() {

@@ -13,7 +13,7 @@ import (
 	pb "tenure/v1"
 )
 
-func TestAnObserverTriesAgainWhatMayPass(t *testing.T) {
+func TestAnObserverRetriesTransientErrors(t *testing.T) {
 	for _, test := range []struct {
 		refusal error
 		again   bool

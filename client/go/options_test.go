@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestMalformedOptionsAreRefusedWithWhatIsWrong(t *testing.T) {
+func TestMalformedOptionsAreRefusedWithTheReason(t *testing.T) {
 	client, err := NewClient(ClientOptions{})
 	if err != nil {
 		t.Fatal(err)

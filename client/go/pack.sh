@@ -13,13 +13,13 @@ name=tenure-go-$version
 mkdir -p "$dist"
 rm -rf "build/$name" "$dist"/tenure-go-*.zip
 mkdir -p "build/$name"
-# The tests that need a service are a module of their own, and so is build/.
+# The tests that need a service are their own module, and so is build/.
 find . -path ./build -prune -o -path ./tests -prune -o -type f ! -name '*.sh' ! -name .gitignore -print0 |
   xargs --null cp --parents --target-directory "build/$name"
 cp ../../LICENSE "build/$name"
 if [ "$module" != "$own" ]; then
   sed -i "s|^module $own\$|module $module|" "build/$name/go.mod"
-  # Imports. The stubs import nothing of the module, and describe themselves in bytes that must stay.
+  # Rewrites imports. The stubs import nothing of the module, and describe themselves in bytes that must stay.
   find "build/$name" -path "build/$name/v1" -prune -o \( -name '*.go' -o -name '*.md' \) -print0 |
     xargs --null sed -i -E "s#^(import )?(\t*)([a-z]+ )?\"$own(/[a-z0-9/]+)?\"\$#\1\2\3\"$module\4\"#"
   gofmt -w "build/$name"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates what ships in the module but is not committed: the stubs, into v1, and the version; and builds the candidate of
-# tests/polyglot/bad_days, build/candidate. Needs Go and protoc; the generators are installed into build/bin.
+# Generates the parts of the module that are not committed: the stubs, into v1, and the version; and builds
+# build/candidate, the candidate of tests/polyglot/bad_days. Needs Go and protoc; the generators are installed into
+# build/bin.
 # Usage: client/go/prepare.sh
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -19,7 +19,7 @@ import (
 
 // reason is why a replica cannot be used, in plain words.
 type reason struct {
-	kind   string // never anything but a constant: reasons are compared by it
+	kind   string // always a constant: reasons are compared by it
 	detail string
 }
 
@@ -58,7 +58,7 @@ const (
 	otherReason       = "the call failed"
 )
 
-// What gRPC for Go says, in its own words and those of the operating system.
+// The texts of gRPC for Go, its own and those of the operating system.
 var phrases = []struct{ phrase, kind string }{
 	{"connection refused", refusedConnection},
 	{"actively refused", refusedConnection}, // Windows
@@ -85,7 +85,7 @@ var phrases = []struct{ phrase, kind string }{
 	{"the stream was silent", noAnswer},
 }
 
-// reasonOf is why a call failed. What the connection noted says more than gRPC does.
+// reasonOf is why a call failed. What the connection noted is more specific than gRPC's text.
 func reasonOf(answer *status.Status, noted *reason) reason {
 	switch info := machine.InfoOf(answer); info.GetReason() {
 	case "STORE_UNAVAILABLE":
@@ -134,7 +134,7 @@ func refusalOf(answer *status.Status) string {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // asSeen is the answer of a replica as the state machines see it, and why the replica cannot be used, if
-// that is the matter. A server that is not Tenure is as good as none: another endpoint may be.
+// it cannot. A server that is not Tenure counts as unreachable: another endpoint may be Tenure.
 func asSeen(endpoint string, err error, noted *reason) (*status.Status, *reason) {
 	answer := status.Convert(err)
 	if answer.Code() == codes.OK || answer.Code() == codes.Canceled {
@@ -154,7 +154,7 @@ func asSeen(endpoint string, err error, noted *reason) (*status.Status, *reason)
 	return status.FromProto(said), &why
 }
 
-// noticing are credentials that note what comes instead of gRPC. gRPC's own errors do not say it.
+// noticing are credentials that note what answers instead of gRPC, which gRPC's own errors do not say.
 type noticing struct {
 	credentials.TransportCredentials
 	noted *atomic.Pointer[reason]
@@ -200,14 +200,14 @@ func reasonOfHandshake(err error) reason {
 	}
 }
 
-// noticed is a connection whose beginning is looked at: the first bytes that come, or that nothing can be
-// sent. Reads are made by one goroutine, and so are writes.
+// noticed is a connection that watches its beginning: the first bytes received, or that nothing could be
+// sent. One goroutine reads, and one writes.
 type noticed struct {
 	net.Conn
 	noted  *atomic.Pointer[reason]
 	secure bool
 	heard  atomic.Bool
-	failed atomic.Bool // a write, before anything was heard
+	failed atomic.Bool // a write failed before anything was received
 }
 
 func (n *noticed) Read(bytes []byte) (int, error) {
@@ -227,7 +227,7 @@ func (n *noticed) Write(bytes []byte) (int, error) {
 	return count, err
 }
 
-// reasonOfFirst is nil for the first frame of an HTTP/2 server, which gRPC begins with.
+// reasonOfFirst is nil for the first frame of an HTTP/2 server, which gRPC servers send.
 func reasonOfFirst(bytes []byte, err error, secure bool) *reason {
 	const settings, alert, greeting, refusal = 4, 0x15, 10, 0xff
 	switch {

@@ -15,15 +15,16 @@ import (
 	pb "tenure/v1"
 )
 
-// serviceHeader names the service that a call is meant for.
+// serviceHeader is the metadata key that names the service a call is meant for.
 const serviceHeader = "tenure-service-id"
 
 const (
-	// A client that is not sure of its service asks all endpoints again this long after it began to ask before,
+	// A client that is not sure of its service asks all endpoints again this long after the last survey
+	// began,
 	surveyInterval = 10 * time.Second
-	// or, if a replica has refused its service since, this long.
+	// or this long, if a replica has refused its service since.
 	surveyPause = time.Second
-	// Of a survey that no lease waits for.
+	// For a survey that no lease waits for.
 	surveyPatience = 3 * time.Second
 )
 
@@ -36,15 +37,15 @@ func checkServiceID(id string) error {
 	return nil
 }
 
-// membership is to which service a client belongs: each database is one. Not safe for concurrent use.
+// membership is the service that a client belongs to: each database is one. Not safe for concurrent use.
 type membership struct {
 	log    func(level slog.Level, line string, attributes ...any)
-	id     string // empty: it is not known yet
+	id     string // empty: not known yet
 	pinned bool
-	warned map[string]string // by endpoint: the other service that a warning named
+	warned map[string]string // by endpoint: the other service that the last warning named
 
-	sure       bool         // more than half of all endpoints belong to it, as far as is known
-	refused    bool         // a replica of another service was met since the last survey
+	sure       bool         // more than half of all endpoints belong to it, as far as we know
+	refused    bool         // a replica of another service has refused us since the last survey
 	surveyedAt machine.Time // when the last survey began
 }
 
@@ -60,7 +61,7 @@ func (m *membership) pinnedID() string {
 	return ""
 }
 
-// mark is the context of a call that is meant for this service.
+// mark adds the service to the context of a call.
 func (m *membership) mark(ctx context.Context) context.Context {
 	if m.id == "" {
 		return ctx
@@ -68,8 +69,8 @@ func (m *membership) mark(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, serviceHeader, m.id)
 }
 
-// check : an endpoint says that it belongs to this service, or nothing. The error is that of an endpoint
-// of another one, which did not compare.
+// check takes in the service that an endpoint says it belongs to, if any. The error means that the
+// endpoint belongs to another service, and is too old to compare ids itself.
 func (m *membership) check(endpoint, id string) error {
 	switch {
 	case id == "" || id == m.id:
@@ -95,10 +96,10 @@ func (m *membership) surveyAt() machine.Time {
 	}
 }
 
-// surveyBegins : all endpoints are being asked.
+// surveyBegins records that all endpoints are being asked.
 func (m *membership) surveyBegins(now machine.Time) { m.surveyedAt, m.refused = now, false }
 
-// meet : a replica has refused this service, because it belongs to that one.
+// meet records that a replica has refused this service, because it belongs to service `id`.
 func (m *membership) meet(endpoint, id string) {
 	m.warn(endpoint, id)
 	m.sure, m.refused = false, true
@@ -113,15 +114,15 @@ func (m *membership) warn(endpoint, id string) {
 	m.log(slog.LevelWarn, fmt.Sprintf("tenure: %s belongs to service %s, not to %s: its replica works on another database; it is not used", endpoint, id, m.id))
 }
 
-// choose belongs to a service, after all endpoints were asked. Answers with true if it belonged to another
-// one before. The error is that of a replica, *unanswered, if none has answered.
+// choose settles on a service, after all endpoints were asked. True if the client belonged to another
+// one before. If no replica has answered, the error is *unanswered, with the error of one of them.
 func (m *membership) choose(found survey) (replaced bool, err error) {
 	choice, refusal := machine.Choose(m.id, m.pinned, found.answers)
 	if refusal != nil {
 		switch {
 		case refusal.Code() != codes.Unavailable:
 			return false, refusal.Err()
-		case found.withoutID: // an older service, or one that does not answer this caller: its next answer says more
+		case found.withoutID: // an older service, or one that does not answer this caller: its next answer has the id
 			return false, nil
 		default:
 			return false, &found.failures[0]
@@ -145,11 +146,11 @@ func (m *membership) choose(found survey) (replaced bool, err error) {
 type survey struct {
 	answers   []machine.Answer
 	withoutID bool         // one of them answered, but did not say
-	failures  []unanswered // of those that cannot be used
-	hearRest  func()       // waits for the others; to be called once the survey was taken in
+	failures  []unanswered // of endpoints that cannot be used
+	hearRest  func()       // waits for the others; call it once the survey was taken in
 }
 
-// unanswered is the error of a replica that did not say to which service it belongs.
+// unanswered is the error of a replica that did not say which service it belongs to.
 type unanswered struct {
 	replica replica
 	err     error
@@ -157,8 +158,8 @@ type unanswered struct {
 
 func (u *unanswered) Error() string { return u.err.Error() }
 
-// identify asks replicas at once, until more than half of them agree, or the context ends. hearRest cancels the
-// context when all have answered. Until then, it calls late with what the others say.
+// identify asks all replicas at once, until more than half of them agree, or the context ends. hearRest
+// calls late with the answers of the others, and cancels the context when all have answered.
 func identify(ctx context.Context, cancel func(), replicas []replica, pinned string, late func(which int, id string, err error)) survey {
 	type said struct {
 		which    int
@@ -177,7 +178,7 @@ func identify(ctx context.Context, cancel func(), replicas []replica, pinned str
 	}
 	left := len(replicas)
 	for left > 0 {
-		one := <-heard // soon after the context has ended
+		one := <-heard // arrives soon after the context has ended
 		left--
 		switch code := status.Code(one.err); {
 		case one.err == nil && one.response.GetServiceId() != "":
@@ -201,10 +202,10 @@ func identify(ctx context.Context, cancel func(), replicas []replica, pinned str
 	return found
 }
 
-// needsSurvey : before a session or a stream is opened.
+// needsSurvey reports whether to ask the endpoints before a session or a stream is opened.
 func (c *connection) needsSurvey(m *membership) bool { return len(c.replicas) > 1 || m.id != "" }
 
-// use leaves out the endpoints of other services, until the next survey.
+// use excludes the endpoints of other services, until the next survey.
 func (c *connection) use(m *membership, found survey) {
 	for i := range c.replicas {
 		id := found.answers[i].ServiceID
@@ -215,7 +216,7 @@ func (c *connection) use(m *membership, found survey) {
 	}
 }
 
-// prefer uses a replica that has answered, since nothing is open yet.
+// prefer switches to a replica that has answered, since nothing is open yet.
 func (c *connection) prefer(m *membership, found survey) {
 	if m.id != "" && found.answers[c.inUse].ServiceID != m.id {
 		for i := range c.replicas {
@@ -227,7 +228,8 @@ func (c *connection) prefer(m *membership, found survey) {
 	}
 }
 
-// hearLate : a replica has answered after more than half had agreed; the id is empty if it did not say.
+// hearLate takes in the answer of a replica after more than half had agreed; the id is empty if it did
+// not say.
 func (c *connection) hearLate(m *membership, which int, id string) {
 	if endpoint := c.replicas[which].endpoint; id != "" && id != m.id {
 		m.warn(endpoint, id)
@@ -235,8 +237,8 @@ func (c *connection) hearLate(m *membership, which int, id string) {
 	}
 }
 
-// leave : an endpoint belongs to another service, and is not used until the next survey. If none is left,
-// all are.
+// leave excludes an endpoint, because it belongs to another service, until the next survey. If none is
+// left, all are used.
 func (c *connection) leave(endpoint string) {
 	left := false
 	for i := range c.replicas {
@@ -252,7 +254,7 @@ func (c *connection) leave(endpoint string) {
 	}
 }
 
-// serviceOf is the other service that has refused a call; empty if none has.
+// serviceOf is the other service that refused a call; empty if none did.
 func serviceOf(answer *status.Status) (id string, wrong bool) {
 	info := machine.InfoOf(answer)
 	return info.GetMetadata()["service_id"], info.GetReason() == machine.WrongService

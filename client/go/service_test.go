@@ -16,16 +16,16 @@ import (
 	pb "tenure/v1"
 )
 
-// However slow the machine is. Nothing waits for so long unless it fails.
+// Long enough for a slow machine. Only a failing test waits this long.
 const patience = time.Minute
 
-// service grants every seat to whoever campaigns.
+// service grants every seat to its first candidate.
 type service struct {
 	pb.UnimplementedElectionServiceServer
-	successors map[string]string                            // whom an operator wants in an election, from the start
-	resigned   chan string                                  // the elections
-	hangs      <-chan struct{}                              // until when no resignation is answered
-	observed   func(pb.ElectionService_ObserveServer) error // what becomes of each Observe
+	successors map[string]string                            // by election: the successor that an operator wants from the start
+	resigned   chan string                                  // elections
+	hangs      <-chan struct{}                              // no resignation is answered until it is closed
+	observed   func(pb.ElectionService_ObserveServer) error // handles each Observe
 	mutex      sync.Mutex
 	held       map[string]*pb.Leadership
 	metadata   metadata.MD // of the last campaign
@@ -104,7 +104,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) T {
 	case received := <-from:
 		return received
 	case <-time.After(patience):
-		t.Fatal("it does not come: ", what)
+		t.Fatal("timed out waiting for ", what)
 		panic("unreachable")
 	}
 }
@@ -113,7 +113,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for until := time.Now().Add(patience); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("it never is so: ", what)
+			t.Fatal("this never became true: ", what)
 		}
 	}
 }

@@ -15,44 +15,44 @@ import (
 // How long to wait for the service's answer when a seat is given up.
 const resignPatience = time.Second
 
-// stand is one time that an elector stands, from the beginning of Run or Stand to its end. It has one
-// seat of the session.
+// stand is one period of standing, from the beginning of Run or Stand to its end. It has one seat of the
+// session.
 type stand struct {
 	loop     *loop
 	number   uint64
 	options  machine.SeatOptions
 	told     *ElectorOptions // the callbacks
-	runs     context.Context // of Run; nil without work
+	runs     context.Context // the context of Run; nil without work
 	belief   belief
-	next     atomic.Pointer[begun] // a term that begins, with work, and is not handed over yet
-	terms    chan *begun           // that was handed over; at most one at a time
-	left     chan struct{}         // closed when this process wants to stand no more
+	next     atomic.Pointer[begun] // a term with work that has begun, and is not handed over yet
+	terms    chan *begun           // terms handed over; at most one at a time
+	left     chan struct{}         // closed when this process no longer wants to stand
 	gone     chan struct{}         // closed when nothing is left to do
-	silenced chan struct{}         // closed among the callbacks: none is called any more
-	stopped  chan struct{}         // closed when no work runs, and none begins
+	silenced chan struct{}         // closed in the callbacks' order: no callback follows
+	stopped  chan struct{}         // closed when no work runs, and none will begin
 	released chan struct{}         // closed when another elector may stand in the election
 	worker   goroutine             // of the work
 
 	mutex    sync.Mutex
 	refusal  error
-	troubled error // why it neither leads nor waits, as far as the service said
+	troubled error // why it neither leads nor waits, as far as the service has said
 
-	// Of the loop's goroutine.
+	// For the loop's goroutine.
 	publishedTerm  uint64 // 0: no belief stands
 	publishedUntil machine.Time
 	seat           Seat
 	stop           context.CancelCauseFunc // of the work; nil if there is none, or it never began
-	why            string                  // the work has to stop
+	why            string                  // why the work has to stop
 }
 
-// begun is a term that begins.
+// begun is a term that has begun.
 type begun struct {
 	ctx  context.Context
 	seat Seat
 	end  context.CancelCauseFunc
 }
 
-// claim makes a stand in an election in which no other one of the client stands. It is the current one
+// claim makes a stand in an election where the client has no other one. It becomes the current one
 // before anything is reported about it.
 func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context, current *atomic.Pointer[stand]) (*stand, error) {
 	s := &stand{
@@ -80,7 +80,7 @@ func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs con
 	return s, nil
 }
 
-// beginClosing answers with who stands. Nobody begins to any more.
+// beginClosing returns all stands, and lets no new one begin.
 func (l *loop) beginClosing() []*stand {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -92,10 +92,10 @@ func (l *loop) beginClosing() []*stand {
 	return stands
 }
 
-// isInCallback says that the caller is called by this client, which waits for it to return.
+// isInCallback reports that a callback of this client is the caller, and must return first.
 func (l *loop) isInCallback() bool { return l.self.isThis() || l.callbacks.self.isThis() }
 
-// isInWork says that the session cannot end before the caller returns.
+// isInWork reports that the session cannot end before the caller returns.
 func (l *loop) isInWork() bool {
 	if l.self.isThis() {
 		return true
@@ -110,7 +110,7 @@ func (l *loop) isInWork() bool {
 	return false
 }
 
-// awaitCallbacks waits until none is to come, or the context ends.
+// awaitCallbacks waits until no callback is left, or the context ends.
 func (l *loop) awaitCallbacks(ctx context.Context) {
 	if l.isInCallback() {
 		return
@@ -123,7 +123,7 @@ func (l *loop) awaitCallbacks(ctx context.Context) {
 	}
 }
 
-// leave : it stands no more. The work is asked to end, then the seat is given up. Does not wait.
+// leave stops standing: the work is asked to end, then the seat is given up. Does not wait.
 func (s *stand) leave() {
 	s.mutex.Lock()
 	if !isClosed(s.left) {
@@ -136,7 +136,7 @@ func (s *stand) leave() {
 	})
 }
 
-// abandon gives up the seat: the work has ended.
+// abandon gives up the seat, after the work has ended.
 func (s *stand) abandon() {
 	s.loop.tell(func(session *machine.Session, now machine.Time) { session.Abandon(s.number, now) })
 }
@@ -145,8 +145,8 @@ func (s *stand) workEnded() {
 	s.loop.tell(func(session *machine.Session, now machine.Time) { session.WorkEnded(s.number, now) })
 }
 
-// finish gives up everything, waits for the service a bounded time and for the callbacks, and lets others
-// stand in the election. It does not wait for what it is called from.
+// finish gives up everything, waits a bounded time for the service and for the callbacks, and frees the
+// election for other electors. It does not wait for its own caller.
 func (s *stand) finish() {
 	s.leave()
 	s.abandon()
@@ -180,7 +180,7 @@ func (s *stand) finish() {
 	}
 }
 
-// silence : the callbacks that were called until now are the last.
+// silence ends the callbacks: those called until now are the last.
 func (s *stand) silence() {
 	last := func(machine.Time) {
 		s.loop.callbacks.run(func() {
@@ -189,12 +189,12 @@ func (s *stand) silence() {
 			}
 		})
 	}
-	if !s.loop.mailbox.put(last) { // the loop has ended, and told everything
+	if !s.loop.mailbox.put(last) { // the loop has ended, and reported everything
 		last(0)
 	}
 }
 
-// result is what Run answers with when the stand is gone.
+// result is what Run returns when the stand is gone.
 func (s *stand) result() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -213,7 +213,7 @@ func isClosed(channel <-chan struct{}) bool {
 	}
 }
 
-// Of the loop's goroutine. The belief is up to date.
+// onNews runs on the loop's goroutine. The belief is already up to date.
 func (s *stand) onNews(event machine.Event) {
 	told := s.told
 	s.noteTrouble(event)
@@ -270,7 +270,7 @@ func (s *stand) trouble() error {
 func (s *stand) onElected(leadership *pb.Leadership) {
 	s.why = ""
 	s.mutex.Lock()
-	s.refusal = nil // it was of an earlier value
+	s.refusal = nil // of an earlier value
 	s.mutex.Unlock()
 	s.seat = newSeat(leadership, s)
 	call(s, s.told.OnElected, s.seat)
@@ -297,7 +297,7 @@ func (s *stand) stopWork() {
 		why = "the lease is about to end"
 	}
 	s.stop(fmt.Errorf("%w: %s", ErrSeatLost, why))
-	if term := s.next.Swap(nil); term != nil { // it waits behind callbacks; Run need not
+	if term := s.next.Swap(nil); term != nil { // still waiting behind callbacks; Run need not wait
 		s.stop = nil
 		s.terms <- term
 	}
@@ -316,7 +316,7 @@ func (s *stand) onOverrun() {
 		slog.String("election", s.seat.Election), slog.Uint64("term", s.seat.Term))
 }
 
-// call calls a callback in its turn, if there is one.
+// call queues a callback, if there is one.
 func call[Argument any](s *stand, callback func(Argument), argument Argument) {
 	s.run(callback != nil, func() { callback(argument) })
 }

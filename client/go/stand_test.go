@@ -67,14 +67,14 @@ func TestRunReturnsAlthoughNoResignationIsAnswered(t *testing.T) {
 				t.Error(err)
 			}
 			if orders.IsLeader() {
-				t.Error("it leads on")
+				t.Error("it still leads")
 			}
 		})
 	}
 }
 
-// busyClient has one thread for callbacks, as all clients have, and one of them does not return until
-// it may.
+// busyClient has one thread for callbacks, as all clients have, and one callback that does not return
+// before `end`.
 func busyClient(t *testing.T, service *service) (client *Client, begin, end func()) {
 	t.Helper()
 	client = newClient(t, service)
@@ -165,7 +165,7 @@ func TestASeatWhoseWorkHasNotBegunIsHandedOverAtOnce(t *testing.T) {
 	}
 }
 
-func TestATroubleOfTheObserverIsToldInItsTurn(t *testing.T) {
+func TestTroubleOfTheObserverIsReportedInOrder(t *testing.T) {
 	service := newService()
 	service.observed = func(pb.ElectionService_ObserveServer) error { return status.Error(codes.PermissionDenied, "no") }
 	client, beginSlow, endSlow := busyClient(t, service)

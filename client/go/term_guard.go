@@ -17,7 +17,7 @@ const (
 	guardWaitMax        = 10 * time.Second
 )
 
-// TermGuardOptions are those of a guard. The zero value suits most.
+// TermGuardOptions are the options of a guard. The zero value suits most.
 type TermGuardOptions struct {
 	// Maximum number of elections; calls for further ones are refused (RESOURCE_EXHAUSTED). There must be a
 	// limit, because terms are never forgotten. 0: 10,000.
@@ -56,14 +56,14 @@ type TermGuard struct {
 }
 
 type guardedSeat struct {
-	highest      uint64 // that was seen
-	kept         uint64 // the highest that was let in, which Raise knows of
+	highest      uint64 // highest term seen
+	kept         uint64 // highest term let in, which Raise has stored
 	raising      bool   // Raise is under way
 	within       int    // calls of the highest term
-	withinBefore int    // calls of lower ones
+	withinBefore int    // calls of lower terms
 }
 
-// NewTermGuard has seen no term.
+// NewTermGuard returns a guard that has seen no term.
 func NewTermGuard(options TermGuardOptions) *TermGuard {
 	if options.ElectionsMax == 0 {
 		options.ElectionsMax = guardedElectionsMax
@@ -91,7 +91,7 @@ func (g *TermGuard) Enter(ctx context.Context, election string) (leave func(), e
 	return g.EnterWith(ctx, fence)
 }
 
-// EnterWith does the same with a fence from elsewhere.
+// EnterWith is like Enter, with a fence from elsewhere.
 func (g *TermGuard) EnterWith(ctx context.Context, fence Fence) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, g.options.WaitMax)
 	defer cancel()
@@ -164,7 +164,7 @@ func (g *TermGuard) UnaryServerInterceptor(electionOf func(fullMethod string) st
 	}
 }
 
-// StreamServerInterceptor does the same for streams: a stream is inside until its handler returns.
+// StreamServerInterceptor is the same for streams: a stream is inside until its handler returns.
 func (g *TermGuard) StreamServerInterceptor(electionOf func(fullMethod string) string) grpc.StreamServerInterceptor {
 	return func(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		if election := electionOf(info.FullMethod); election != "" {
@@ -178,13 +178,14 @@ func (g *TermGuard) StreamServerInterceptor(electionOf func(fullMethod string) s
 	}
 }
 
-// All of these with the mutex held.
+// All of these require the mutex.
 
-// mustWait : until those of lower terms have left, and Raise knows of the term.
+// mustWait reports whether calls of lower terms are still inside, or Raise has yet to return for this
+// term.
 func mustWait(fence Fence, seat *guardedSeat) bool {
 	switch {
 	case fence.Term < seat.highest:
-		return false // it is refused at once
+		return false // refused at once
 	case fence.Term > seat.kept:
 		return seat.raising
 	default:
@@ -192,7 +193,7 @@ func mustWait(fence Fence, seat *guardedSeat) bool {
 	}
 }
 
-// waitFor answers with false if that is not so before ctx ends.
+// waitFor returns false if the condition does not become true before ctx ends.
 func (g *TermGuard) waitFor(ctx context.Context, fulfilled func() bool) bool {
 	for !fulfilled() {
 		if ctx.Err() != nil {
@@ -225,7 +226,7 @@ func (g *TermGuard) raise(ctx context.Context, fence Fence, seat *guardedSeat) e
 	return nil
 }
 
-// callRaise is without the mutex in the meantime, and has it again also if Raise panics.
+// callRaise releases the mutex meanwhile, and has it again even if Raise panics.
 func (g *TermGuard) callRaise(ctx context.Context, fence Fence, seat *guardedSeat) (uint64, error) {
 	seat.raising = true
 	defer func() {
@@ -237,7 +238,7 @@ func (g *TermGuard) callRaise(ctx context.Context, fence Fence, seat *guardedSea
 	return g.options.Raise(ctx, fence)
 }
 
-// find answers with nil if there is none, and no room.
+// find returns nil if the election is unknown and there is no room for it.
 func (g *TermGuard) find(election string) *guardedSeat {
 	seat := g.seats[election]
 	if seat == nil && len(g.seats) < g.options.ElectionsMax {

@@ -76,9 +76,9 @@ func TestWaitingEndsWithTheCallsDeadlineAndWithWaitMax(t *testing.T) {
 		options TermGuardOptions
 		ctx     context.Context
 	}{
-		"the call is over": {TermGuardOptions{}, over},
-		"it waits enough":  {TermGuardOptions{WaitMax: time.Millisecond}, context.Background()},
-		"it does not wait": {TermGuardOptions{WaitMax: -1}, context.Background()},
+		"the call has ended": {TermGuardOptions{}, over},
+		"it waits enough":    {TermGuardOptions{WaitMax: time.Millisecond}, context.Background()},
+		"it does not wait":   {TermGuardOptions{WaitMax: -1}, context.Background()},
 	} {
 		guard := NewTermGuard(test.options)
 		leave := enter(t, guard, 7)

@@ -103,12 +103,12 @@ func (r *reloadedTLS) Clone() credentials.TransportCredentials {
 	return &reloadedTLS{r.TransportCredentials.Clone(), r.options}
 }
 
-// healthService is open to everyone. gRPC watches it on each connection; after a watch that failed, it may wait for minutes
-// before it uses the connection.
+// healthService is open to everyone. gRPC watches it on each connection; after a failed watch, it may
+// not use the connection for minutes.
 const healthService = "/grpc.health.v1.Health/"
 
 // tokenOfFile reads the token for each call. A file that is being replaced may be missing or empty for a
-// moment, so then the call may be made again: it is not the service that refuses it.
+// moment, so such a call may be retried: it is not the service that refuses it.
 type tokenOfFile string
 
 func (f tokenOfFile) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {

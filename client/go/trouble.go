@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	changeInterval  = time.Minute      // at least, between two warnings about one trouble
-	warningInterval = 10 * time.Second // at least, between two warnings
-	linesMax        = 100              // that wait for the logger
+	changeInterval  = time.Minute      // minimum between two warnings about one trouble
+	warningInterval = 10 * time.Second // minimum between two warnings
+	linesMax        = 100              // waiting for the logger
 	flushPatience   = time.Second
 )
 
-// trouble says once why a service cannot be used, and once that it can be used again. It is not repeated
-// while it lasts, unless the reason changes. Safe for concurrent use.
+// trouble logs once why a service cannot be used, and once that it can be used again. Nothing is
+// repeated while it lasts, unless the reason changes. Safe for concurrent use.
 type trouble struct {
 	log func(level slog.Level, line string, attributes ...any)
 
 	mutex    sync.Mutex
 	since    machine.Time // 0: there is none
-	kind     string       // that was said of this one; empty: nothing yet
+	kind     string       // logged for this trouble; empty: nothing yet
 	warnedAt machine.Time
 	named    map[string]bool // endpoints that have not answered since a warning named them
 	err      error
 }
 
-// failed : a try has failed on this endpoint.
+// failed records a failed attempt on this endpoint.
 func (t *trouble) failed(endpoint string, why reason, err error, now machine.Time) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.err = err
-	if why.kind == otherService { // that is said once for each endpoint
+	if why.kind == otherService { // logged once for each endpoint elsewhere
 		return
 	}
 	if t.since == 0 {
@@ -53,7 +53,7 @@ func (t *trouble) failed(endpoint string, why reason, err error, now machine.Tim
 	t.warn(endpoint, why)
 }
 
-// foundAll : the service can be used, though maybe not on all endpoints.
+// foundAll takes in a survey: the service can be used, though maybe not on all endpoints.
 func (t *trouble) foundAll(found survey) {
 	for _, failed := range found.failures {
 		t.found(failed.replica, failed.err)
@@ -67,7 +67,7 @@ func (t *trouble) foundAll(found survey) {
 	}
 }
 
-// found : a survey has asked this replica. One that is too old for that may be used.
+// found takes in the answer of one replica to a survey. A replica too old to know the call may be used.
 func (t *trouble) found(replica replica, err error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -88,7 +88,7 @@ func (t *trouble) warn(endpoint string, why reason) {
 	t.log(slog.LevelWarn, fmt.Sprintf("tenure: cannot use %s: %s; still trying", endpoint, why))
 }
 
-// worked : a try went well on this endpoint.
+// worked records a successful attempt on this endpoint.
 func (t *trouble) worked(endpoint string, now machine.Time) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -99,7 +99,7 @@ func (t *trouble) worked(endpoint string, now machine.Time) {
 	delete(t.named, endpoint)
 }
 
-// last is why the last try failed; nil if it went well.
+// last is why the last attempt failed; nil if it succeeded.
 func (t *trouble) last() error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -117,8 +117,7 @@ func inWords(d time.Duration) string {
 	}
 }
 
-// withCause is err with why it is so, if that is known: both are found by errors.Is, errors.As and
-// status.Code.
+// withCause adds the cause to err, if it is known: errors.Is, errors.As and status.Code find both.
 func withCause(err, cause error) error {
 	if cause == nil || errors.Is(err, cause) {
 		return err
@@ -126,7 +125,7 @@ func withCause(err, cause error) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// lines has a logger that may block: its caller never waits. Safe for concurrent use.
+// lines logs to a logger that may block: its caller never waits. Safe for concurrent use.
 type lines struct {
 	logger   *slog.Logger
 	executor executor
@@ -139,12 +138,12 @@ func newLines(logger *slog.Logger) *lines {
 	return &lines{logger: logger}
 }
 
-// log drops the line if too many wait.
+// log drops the line if too many are waiting.
 func (l *lines) log(level slog.Level, line string, attributes ...any) {
 	l.executor.runIfRoom(linesMax, func() { l.logger.Log(context.Background(), level, line, attributes...) })
 }
 
-// flush waits until all lines are with the logger, or for a bounded time.
+// flush waits a bounded time until the logger has got all lines.
 func (l *lines) flush() {
 	done := make(chan struct{})
 	l.executor.run(func() { close(done) })

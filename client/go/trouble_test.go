@@ -16,7 +16,7 @@ import (
 	"tenure/internal/machine"
 )
 
-func TestATroubleIsSaidOnceAndItsEndOnce(t *testing.T) {
+func TestATroubleAndItsEndAreLoggedOnce(t *testing.T) {
 	var said []string
 	its := trouble{log: func(_ slog.Level, line string, _ ...any) { said = append(said, strings.TrimPrefix(line, "tenure: ")) }}
 	fails := func(kind string) func(machine.Time) {
@@ -63,7 +63,7 @@ func TestACauseIsFoundInAnError(t *testing.T) {
 	}
 }
 
-// blockingLog is a logger whose lines nobody takes.
+// blockingLog is a logger that never takes a line.
 type blockingLog struct {
 	silence
 	until chan struct{}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles the libraries and their tests, and says in tenure-client/target/candidate.args how `java` starts the candidate of
-# tests/polyglot/bad_days. Usage: client/java/prepare.sh
+# Compiles the libraries and their tests, and writes to tenure-client/target/candidate.args how `java` starts the
+# candidate of tests/polyglot/bad_days. Usage: client/java/prepare.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 

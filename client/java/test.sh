@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks and tests the libraries, and what pack.sh has left in DIST, against build/bin/tenured. That their Javadoc is complete is
-# checked whenever they are compiled or packed. Usage: client/java/test.sh DIST
+# Checks and tests the libraries, and the packages that pack.sh has left in DIST, against build/bin/tenured. Compiling
+# and packing also check that the Javadoc is complete. Usage: client/java/test.sh DIST
 set -euo pipefail
 dist=$(realpath "${1:?usage: client/java/test.sh DIST}")
 cd "$(dirname "$0")"

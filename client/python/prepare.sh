@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates the stubs that ship in the library, into tenure/v1, and makes a virtual environment with what packs and tests it,
-# in which the library itself is this folder. Usage: client/python/prepare.sh   (the environment is client/python/build/venv)
+# Generates the stubs that ship in the library, into tenure/v1, and creates a virtual environment,
+# client/python/build/venv, with the tools that pack and test it. The library itself is installed there as this folder.
+# Usage: client/python/prepare.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -14,11 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
-constexpr auto kAttemptPatience = 2s;  // then the next replica's turn has come
-// Without a connection, an attempt only says why there is none.
+constexpr auto kAttemptPatience = 2s;  // then the next replica is asked
+// Without a connection, an attempt can only find out why there is none.
 constexpr auto kCausePatience = 300ms;
 
-// Nothing is wrong with the request, as far as is known.
+// Whether the request itself is fine, as far as we know.
 bool IsOfTheEndpoint(const grpc::Status& status) {
   return IsTransient(status) || ReasonOf(status).empty();
 }
@@ -28,7 +28,7 @@ bool IsOfTheEndpoint(const grpc::Status& status) {
 grpc::Status Persist(Connection& connection,
                      const std::function<grpc::Status(grpc::ClientContext*)>& attempt) {
   const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
-  std::map<std::string, Trouble> troubles;  // the last one of each endpoint
+  std::map<std::string, Trouble> troubles;  // the latest of each endpoint
   while (true) {
     grpc::ClientContext context;
     const auto patience = connection.Connect()
@@ -44,7 +44,7 @@ grpc::Status Persist(Connection& connection,
     }
     if (!IsOfTheEndpoint(status)) return status;
     const Trouble trouble = Explain(status, connection.credentials() != nullptr);
-    // An attempt that was too short does not hide what an earlier one has found.
+    // An attempt that was too short does not hide the cause that an earlier one found.
     const auto [known, is_new] = troubles.try_emplace(connection.endpoint(), trouble);
     if (trouble.kind != Trouble::Kind::kNoAnswer) known->second = trouble;
     const auto pause = connection.Backoff();

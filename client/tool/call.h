@@ -1,4 +1,4 @@
-// Calls that are answered once, made until a replica answers.
+// Unary calls that are retried until a replica answers.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -11,12 +11,12 @@
 
 namespace tenure {
 
-// Makes tries, at one replica after the other, until one is answered, an error does not pass by
-// itself, or patience is over. Blocks for some seconds at most.
+// Tries one replica after another until one answers, an error is permanent, or patience runs out.
+// Blocks for some seconds at most.
 [[nodiscard]] grpc::Status Persist(
     Connection& connection, const std::function<grpc::Status(grpc::ClientContext*)>& attempt);
 
-// The stub that has a method.
+// The stub that has the method.
 inline std::shared_ptr<v1::ElectionService::Stub> StubFor(Connection& connection,
                                                           v1::ElectionService::Stub*) {
   return connection.stub();
@@ -38,21 +38,21 @@ template <typename Stub, typename Request, typename Response>
   });
 }
 
-// What is wanted of a list, and what was had.
+// How much of a list is wanted, and how much was taken.
 struct Paging {
   uint64_t limit = 0;  // 0: all of it
   uint64_t taken = 0;
   bool more = false;  // there is more than was taken
 };
 
-// Calls for one page after the other, until the limit is reached or there are no more. `take` is
-// given each page, and answers how many items it held.
+// Requests page after page, until the limit is reached or there are no more. `take` gets each page
+// and returns its number of items.
 template <typename Stub, typename Request, typename Response, typename Take>
 [[nodiscard]] grpc::Status CallForPages(Connection& connection,
                                         grpc::Status (Stub::*method)(grpc::ClientContext*,
                                                                      const Request&, Response*),
                                         Request request, Paging& paging, Take take) {
-  constexpr uint64_t kPageMax = 1000;  // of the contract
+  constexpr uint64_t kPageMax = 1000;  // the contract's maximum
   do {
     const uint64_t wanted = paging.limit == 0 ? kPageMax : paging.limit - paging.taken;
     request.set_page_size(static_cast<int32_t>(std::min(kPageMax, wanted)));

@@ -26,9 +26,9 @@ std::string Join(const std::vector<std::string>& names) {
   return text;
 }
 
-// One `tenure campaign`: prints what its elector learns, until a signal, a loss or a limit ends it.
-// The elector's callbacks and the signals' thread only print and say that it ends; the main thread
-// waits for that, and resigns.
+// One `tenure campaign`: prints what its elector reports, until a signal, a loss or a limit ends
+// it. The elector's callbacks and the signals' thread only print and request the end; the main
+// thread waits for that, and resigns.
 class CampaignRun {
  public:
   CampaignRun(const CommonOptions& common, const CampaignOptions& options)
@@ -56,11 +56,11 @@ class CampaignRun {
 
  private:
   struct Ending {
-    int exit_code;  // if what follows goes well
+    int exit_code;  // if the resignation succeeds
     bool resigns;   // resign first, and fail if the service does not confirm it
   };
 
-  // As a callback: it is called under the lock, and not after the end.
+  // Wraps a method as a callback, which is called under the lock, and not after the end.
   template <typename... Arguments>
   auto UntilTheEnd(void (CampaignRun::*tell)(Arguments...)) {
     return [this, tell](Arguments... arguments) {
@@ -94,7 +94,7 @@ class CampaignRun {
       const Duration patience = once() ? kTryPatience : *options_.wait;
       const auto decided = [this] { return elected_ || ending_; };
       changed_.wait_for(lock, patience, decided);
-      // The first answer may come later than that.
+      // The first answer may come later.
       changed_.wait_for(lock, kTryPatience,
                         [&] { return decided() || standing_shown_ || troubles_.any(); });
       if (!elected_ && !ending_ && !standing_shown_) {
@@ -108,7 +108,7 @@ class CampaignRun {
     return *ending_;
   }
 
-  // All of these under the lock.
+  // All of these require the lock.
 
   void End(int exit_code, bool resigns) {
     if (!ending_) ending_ = {exit_code, resigns};
@@ -147,7 +147,7 @@ class CampaignRun {
     End(EXIT_SUCCESS, true);
   }
 
-  // Of several seats, those that are only given up with the lost one follow as resigned.
+  // If one seat of several is lost, the others are given up and reported as resigned.
   void OnLost(const v1::Leadership& seat, v1::Cause cause) {
     if (cause != v1::CAUSE_RESIGNED) ShowLost(seat, cause);
     expired_ |= cause == v1::CAUSE_EXPIRED;
@@ -159,7 +159,7 @@ class CampaignRun {
   }
 
   void OnRefused(const grpc::Status& status) {
-    if (elected_) return;  // the loss ends it, if there is one
+    if (elected_) return;  // the loss of the seat, if any, ends the command
     const int exit_code = Output::Complain(status);
     const bool superseded = status.error_code() == grpc::StatusCode::ABORTED;
     End(superseded ? kExitNotElected : exit_code, false);
@@ -196,7 +196,7 @@ class CampaignRun {
         "lost: " + options_.candidate + " no longer leads " + seat.election() + " (" + why + ")");
   }
 
-  // On the signals' thread.
+  // For the signals' thread.
 
   void OnSignal() {
     const std::unique_lock lock(mutex_, Output::kPatience);

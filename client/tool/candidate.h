@@ -10,12 +10,13 @@
 
 namespace tenure {
 
-// For the library, where zero stands for nothing.
+// For the library, where zero means unset.
 [[nodiscard]] inline std::chrono::milliseconds MillisOf(const std::optional<Duration>& duration) {
   return std::chrono::ceil<std::chrono::milliseconds>(duration.value_or(Duration(0)));
 }
 
-// A short wait ends with one line about what is wrong, if anything is; a long one says it at once.
+// A short wait ends with one line about the trouble, if there is any; a long one reports it at
+// once.
 template <typename Options>
 [[nodiscard]] bool ShowsTroubles(const Options& options) {
   return !options.wait || *options.wait > Duration(kTryPatience);

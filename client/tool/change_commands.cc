@@ -1,4 +1,4 @@
-// What operators change: appoint, depose, pause, resume, configure, delete, purge, end-session.
+// Operators' changes: appoint, depose, pause, resume, configure, delete, purge, end-session.
 #include <optional>
 #include <tl/expected.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Admin = v1::AdminService::Stub;
 
-// One change of one election, from the look at it to what is said of it.
+// One change of one election: reads its state, makes the change, prints the outcome.
 class Change {
  public:
   Change(const CommonOptions& common, const ChangeOptions& options)
@@ -24,7 +24,7 @@ class Change {
         output_(common.json),
         connection_(common.endpoints, common.Credentials(), HealthCheck::kOff, common.service_id) {}
 
-  // The term for which the change is meant: the given one, or the one that the election is in.
+  // The term that the change is meant for: the given one, or else the current one.
   [[nodiscard]] tl::expected<uint64_t, grpc::Status> Term() {
     if (options_.term) {
       term_sent_ = options_.term;
@@ -40,7 +40,7 @@ class Change {
     term_sent_ = seen_->term();
     return *term_sent_;
   }
-  // What was looked at to know the term.
+  // The election as it was read to find the term.
   [[nodiscard]] const std::optional<v1::Election>& seen() const { return seen_; }
 
   template <typename Request>
@@ -53,7 +53,7 @@ class Change {
 
   [[nodiscard]] Connection& connection() { return connection_; }
 
-  // `object` is what programs get besides the outcome.
+  // `object` is added to the outcome in the output for programs.
   int Say(const std::string& outcome, const Json& object, const std::string& sentence) const {
     Json whole = {{"outcome", outcome}};
     if (term_sent_) whole["term_sent"] = *term_sent_;
@@ -71,7 +71,7 @@ class Change {
   std::optional<v1::Election> seen_;
 };
 
-// What a sentence says of who leads.
+// Says who leads.
 std::string LeaderText(const v1::Election& election) {
   const std::string term = std::to_string(election.term());
   return election.has_leader() ? election.leader().candidate() + " leads in term " + term

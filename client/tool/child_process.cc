@@ -31,9 +31,9 @@ struct Order {
 
 int64_t NowNs() { return HolderNow().time_since_epoch().count(); }
 
-// The guard's whole life. It has one thread, and was forked from a process that had one.
+// The guard's main loop. It has one thread, and was forked from a process with one thread.
 [[noreturn]] void GuardUntilClosed(int pipe) {
-  setsid();  // a terminal's signals are not for it, nor those that a supervisor sends to all
+  setsid();  // ignore signals that a terminal or a supervisor sends to the whole group
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     signal(number, SIG_IGN);
   }
@@ -42,7 +42,7 @@ int64_t NowNs() { return HolderNow().time_since_epoch().count(); }
     int timeout_ms = -1;
     if (order.group != 0) {
       const int64_t left_ms = (order.deadline - NowNs()) / 1'000'000 + 1;
-      // Not too long: the deadline's clock may run on while this one stands still.
+      // Not too long: the deadline's clock may run while poll's stands still.
       timeout_ms = static_cast<int>(std::clamp<int64_t>(left_ms, 0, 1'000));
     }
     pollfd ready{pipe, POLLIN, 0};
@@ -80,7 +80,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// If `from` has the terminal's foreground, gives it to another group.
+// If `from` is the terminal's foreground group, makes `group` the foreground group.
 void GiveTerminal(pid_t from, pid_t group) {
   if (isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) != from) return;
   const auto before = signal(SIGTTOU, SIG_IGN);
@@ -113,19 +113,19 @@ Guard::~Guard() {
 
 void Guard::Watch(pid_t group, std::chrono::nanoseconds left) const {
   const Order order{group, NowNs() + left.count()};
-  // A pipe takes so few bytes at once or not at all; a guard that is gone guards nothing.
+  // A pipe takes this few bytes at once or not at all; a guard that is gone guards nothing.
   [[maybe_unused]] const ssize_t written = write(pipe_, &order, sizeof order);
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command,
                            const std::map<std::string, std::string>& environment,
                            const std::function<void(pid_t group)>& prepare) {
-  // All that needs memory is made before the fork: other threads may hold the allocator's lock.
+  // Allocates everything before the fork: other threads may hold the allocator's lock.
   const auto variables = Merged(environment);
   const auto argv = Pointers(command);
   const auto envp = Pointers(variables);
-  int failure[2];  // closed by a successful exec, or told the error
-  int start[2];    // told when it may begin, or closed
+  int failure[2];  // closed by a successful exec, or gets the error
+  int start[2];    // gets a byte when the command may start, or is closed
   if (pipe2(failure, O_CLOEXEC) != 0 || pipe2(start, O_CLOEXEC) != 0) Throw("pipe");
   const pid_t parent = getpid();
   pid_ = fork();
@@ -149,7 +149,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
   close(failure[1]);
   close(start[0]);
   prepare(pid_);
-  // Before it begins: it would be stopped if it asked the terminal for something first.
+  // Before the command starts: otherwise it would be stopped if it used the terminal first.
   GiveTerminal(getpgrp(), pid_);
   [[maybe_unused]] const ssize_t told = write(start[1], "", 1);
   close(start[1]);

@@ -1,4 +1,4 @@
-// A command that runs as a child, in a process group of its own, and the guard that ends it when
+// A command that runs as a child, in its own process group, and a guard that kills the group if
 // nobody else can.
 #pragma once
 
@@ -15,18 +15,18 @@
 namespace tenure {
 
 // A small process beside this one. It kills a process group (SIGKILL) when its deadline has passed,
-// and when this process has ended, however: also when this process is stopped, hangs or is killed.
-// Thread-safe.
+// or when this process has ended for any reason. It works even if this process is stopped, hangs or
+// is killed. Thread-safe.
 class Guard {
  public:
-  // Make it before any thread is started: it forks.
+  // Create it before any thread: it forks.
   Guard();
-  // The guard ends, and what it guards with it.
+  // Kills the guarded group, and ends the guard.
   ~Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // From now on it guards this group, until `left` has passed. Zero guards none.
+  // Guards this group from now on, until `left` has passed. Group 0: guards nothing.
   void Watch(pid_t group, std::chrono::nanoseconds left) const;
 
  private:
@@ -36,28 +36,30 @@ class Guard {
 
 class ChildProcess {
  public:
-  // Starts it, with the signals as they were before any was blocked, after `prepare`, which gets
-  // its group, has returned. It is killed when the thread that starts it ends. Throws
-  // std::system_error if it cannot be started.
+  // Starts the command after `prepare` has returned, with the signals as they were before any was
+  // blocked. `prepare` gets the command's group. The command is killed when the thread that starts
+  // it ends. Throws std::system_error if it cannot be started.
   ChildProcess(const std::vector<std::string>& command,
                const std::map<std::string, std::string>& environment,
                const std::function<void(pid_t group)>& prepare);
-  // Kills its group, if it still runs.
+  // Kills the group if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   [[nodiscard]] pid_t group() const { return pid_; }
-  // To all of its group. From any thread; passes by one that has ended.
+  // Sends a signal to the whole group. From any thread; does nothing if the command has ended.
   void Signal(int number);
-  // Whether it has ended, within `patience`; what is left of its group is killed then. Its number
-  // is no other process's until it is reaped.
+  // Waits for the command to end, for at most `patience`, and then kills the rest of its group. Its
+  // process id is not reused until Reap.
   [[nodiscard]] bool WaitForEnd(std::chrono::milliseconds patience) const;
-  // The exit code, or 128 + the signal that ended it. REQUIRES: it has ended. Once.
+  // The exit code, or 128 + the signal that ended it. REQUIRES: it has ended, and this is the only
+  // call.
   [[nodiscard]] int Reap();
-  // Whether it was stopped, by its terminal or by a signal, since this was last asked.
+  // Whether its terminal or a signal has stopped it since the last call.
   [[nodiscard]] bool WasSuspended() const;
-  // Suspends this process too, as its shell expects, and gives the terminal back meanwhile.
+  // Suspends this process too, as its shell expects, and meanwhile returns the terminal to the
+  // shell.
   void SuspendWithIt() const;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace tenure {
 
-// How long --try goes on while no replica answers.
+// How long --try waits for a first answer.
 inline constexpr std::chrono::seconds kTryPatience{10};
 
 // Options of every command.

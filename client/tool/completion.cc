@@ -44,7 +44,7 @@ std::vector<Command> Subcommands(const CLI::App& app) {
   return commands;
 }
 
-// For a place between single quotes, on one line. Each of `special` gets a backslash.
+// Text for use between single quotes, on one line. Each character of `special` gets a backslash.
 std::string Escaped(const std::string& text, const std::string& special,
                     const std::string& apostrophe) {
   std::string escaped;

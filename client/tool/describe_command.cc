@@ -24,7 +24,7 @@ Json ToJson(const v1::Candidate& candidate) {
            TimeJson(candidate.has_cools_down_until(), candidate.cools_down_until())}};
 }
 
-// What people read: facts, one a line, and the queue.
+// The output for people: one fact per line, and the queue.
 class Sheet {
  public:
   Sheet(const Output& output, const v1::Election& election)

@@ -1,4 +1,4 @@
-// An election as operators are shown it. Pure.
+// An election as shown to operators. Pure.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@
 namespace tenure {
 
 [[nodiscard]] Json ToJson(const v1::Election& election);
-// Null for one that is not set.
+// Null if it is not set.
 [[nodiscard]] Json TimeJson(bool set, const google::protobuf::Timestamp& time);
 
-// In a word or a few, what is out of the ordinary: "paused", "handover to bob", "vacant, kept for
-// bob (25s)". Empty if nothing is.
+// What is unusual about it, in a few words: "paused", "handover to bob", "vacant, kept for bob
+// (25s)". Empty if nothing is.
 [[nodiscard]] std::string StateText(const v1::Election& election, DbTime now);
 
-// Those that differ from zero, in the words of `tenure configure`.
+// The settings that differ from zero, in the words of `tenure configure`.
 [[nodiscard]] std::string SettingsText(const v1::ElectionSettings& settings);
-// A row of a table of elections.
+// Columns and a row of a table of elections.
 [[nodiscard]] std::vector<Column> ElectionColumns();
 [[nodiscard]] std::vector<std::string> ElectionCells(const v1::Election& election, DbTime now);
 

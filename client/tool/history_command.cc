@@ -71,7 +71,7 @@ std::vector<std::string> ChangeCells(const v1::Change& change, bool of_all) {
   return cells;
 }
 
-// The election has no history, or it does not exist: then this is an error.
+// Tells an election without history from one that does not exist, which is an error.
 grpc::Status LookFor(const std::string& election, Connection& connection) {
   v1::DescribeElectionRequest request;
   request.set_election(election);

@@ -12,7 +12,7 @@
 namespace tenure {
 namespace {
 
-// Reaps all that have ended; the exit code of the child, if it is among them.
+// Reaps all ended processes; returns the exit code of the child if it is among them.
 std::optional<int> Reap(pid_t child) {
   std::optional<int> exit_code;
   int status = 0;
@@ -43,7 +43,9 @@ int RunAsInitIfFirst(const std::function<int()>& work) {
     const int number = sigwaitinfo(&all, &signal);
     if (number == SIGCHLD) {
       if (const auto exit_code = Reap(child)) return *exit_code;
-    } else if (number > 0 && signal.si_code != SI_KERNEL) {  // a terminal's go to all
+    } else if (number > 0 &&
+               signal.si_code !=
+                   SI_KERNEL) {  // a terminal sends its signals to all processes anyway
       kill(child, number);
     }
   }

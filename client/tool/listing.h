@@ -1,4 +1,4 @@
-// A list of the service, as it is shown: one object after the other as the pages come, or a table.
+// A list from the service, shown as one object after another as the pages arrive, or as a table.
 #pragma once
 
 #include <functional>
@@ -22,11 +22,11 @@ class Listing {
     std::function<Json(const Item&)> json;
   };
 
-  // A limit of 0 is none.
+  // Limit 0: no limit.
   Listing(const Output& output, Form form, uint64_t limit)
       : output_(output), form_(std::move(form)), table_(form_.columns), paging_{limit} {}
 
-  // Objects are shown at once, the table later by Show.
+  // Shows objects at once; the table is shown by Show.
   template <typename Stub, typename Request, typename Response>
   [[nodiscard]] grpc::Status Fetch(
       Connection& connection,
@@ -47,7 +47,7 @@ class Listing {
 
   [[nodiscard]] bool empty() const { return paging_.taken == 0; }
 
-  // The table, or `nothing` if it is empty. For programs all has been shown already.
+  // Shows the table, or `nothing` if it is empty. Objects have been shown already.
   void Show(const std::string& nothing) const {
     if (output_.json()) return;
     if (empty()) return output_.Text(nothing);

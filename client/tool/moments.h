@@ -10,22 +10,22 @@
 
 namespace tenure {
 
-// Roughly, for how long something has gone on: "0s", "45s", "3m 5s", "3h 12m", "5d 2h".
+// Roughly how long something has lasted: "0s", "45s", "3m 5s", "3h 12m", "5d 2h".
 [[nodiscard]] std::string AgeText(Duration age);
-// To the tenth where it matters, how long something still lasts: "8.2s", "12s", "2m 5s"; "over" if
-// it does not.
+// How long something still lasts, with tenths where they matter: "8.2s", "12s", "2m 5s"; "over" if
+// it has ended.
 [[nodiscard]] std::string LeftText(Duration left);
 // In the time zone of the process: "2026-05-01 14:03:22".
 [[nodiscard]] std::string LocalText(DbTime time);
-// The time alone: "14:03:22".
+// Only the time of day: "14:03:22".
 [[nodiscard]] std::string ClockText(DbTime time);
 // For programs: "2026-05-01T12:03:22.123456Z".
 [[nodiscard]] std::string UtcText(const google::protobuf::Timestamp& time);
 
-// Zero for what is not a valid duration: servers do not send it.
+// Zero for an invalid duration, which servers do not send.
 [[nodiscard]] Duration DurationOf(const google::protobuf::Duration& message);
 [[nodiscard]] int64_t MillisOf(const google::protobuf::Duration& message);
-// Now, by this machine's clock. Only to be shown: it may differ from the database's.
+// The time by this machine's clock. Only for display: it may differ from the database's.
 [[nodiscard]] DbTime WallClock();
 
 }  // namespace tenure

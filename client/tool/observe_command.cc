@@ -10,7 +10,7 @@
 namespace tenure {
 namespace {
 
-// Prints what one command observes, and ends it after as many lines as were wanted.
+// Prints what one command observes, and ends after the requested number of lines.
 class ObserveRun {
  public:
   ObserveRun(const CommonOptions& common, const ObserveCommandOptions& options)
@@ -104,7 +104,7 @@ class ObserveRun {
   Follower follower_;
   std::promise<void> ended_;  // the follower has
   const std::future<void> end_ = ended_.get_future();
-  const Signals signals_;  // before the follower starts gRPC's threads, by running
+  const Signals signals_;  // before the follower runs, because that starts gRPC's threads
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace tenure {
 namespace {
 
-// Values are bytes: what is not UTF-8 is shown as U+FFFD.
+// Values are bytes: invalid UTF-8 is shown as U+FFFD.
 std::string Dump(const Json& object) {
   return PrintableJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -1,5 +1,5 @@
-// What the command line tool prints: text for people, or one JSON object per line for programs.
-// Whatever others chose is made harmless for a terminal.
+// Output of the command line tool: text for people, or one JSON object per line for programs. Text
+// chosen by others is made harmless for a terminal.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -20,18 +20,18 @@ class Output {
 
   [[nodiscard]] bool json() const { return json_; }
 
-  // One line on standard output, at once: whichever is wanted.
+  // Prints the object or the text as one line on standard output, at once.
   void Line(const Json& object, const std::string& text) const;
   // REQUIRES: json().
   void Object(const Json& object) const;
-  // REQUIRES: not json(). A line of text, or a table.
+  // REQUIRES: not json(). Prints a line of text, or a table.
   void Text(const std::string& line) const;
   void Text(const Table& table) const;
 
-  // Whether something could not be written to standard output, now or earlier. Thread-safe.
+  // Whether a write to standard output has ever failed. Thread-safe.
   [[nodiscard]] static bool Failed();
-  // Writes what is left. Answers with the exit code: `exit_code`, or kExitError with one line on
-  // standard error, once, if not everything could be written.
+  // Flushes standard output. Returns `exit_code`, or kExitError, with one line on standard error
+  // the first time, if not everything could be written.
   [[nodiscard]] static int Close(int exit_code);
 
   // How long a command that was asked to end waits for a reader of its standard output.
@@ -39,9 +39,9 @@ class Output {
   // Ends the process: its standard output is a pipe that is full.
   [[noreturn]] static void GiveUp();
 
-  // One line on standard error.
+  // Prints one line on standard error.
   static void Complain(const std::string& what);
-  // The same, of a call that failed. Answers with the exit code that says so.
+  // The same for a failed call; returns its exit code.
   static int Complain(const grpc::Status& status);
 
  private:

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kHookPatience = 10s;  // of what is run after a term
+constexpr auto kHookPatience = 10s;  // for the command after a term
 // How often the guard gets the deadline, which renewals move.
 constexpr auto kTick = 50ms;
 
@@ -34,7 +34,7 @@ bool Ends(int signal) {
 }
 
 // One `tenure run`. The elector's own thread runs the command; its callbacks, the signals' thread
-// and the main one only look on, and tell it to end.
+// and the main thread only watch it, and ask it to end.
 class CommandRun {
  public:
   CommandRun(const CommonOptions& common, const RunOptions& options)
@@ -51,7 +51,7 @@ class CommandRun {
           *options_.wait, options_.wait == Duration(0) ? kTryPatience : Duration(0));
       const auto decided = [this] { return elected_ || exit_code_; };
       changed_.wait_for(lock, patience, decided);
-      // The first answer may come later than that.
+      // The first answer may come later.
       changed_.wait_for(lock, kTryPatience,
                         [&] { return decided() || stood_ || refusal_ || troubles_.any(); });
       if (!elected_ && !exit_code_) exit_code_ = stood_ ? kExitNotElected : refusal_;
@@ -73,7 +73,7 @@ class CommandRun {
     elector.lead = [this](const v1::Leadership& seat, const std::stop_token& stop) {
       Lead(seat, stop);
     };
-    // On the callbacks' thread, so before on_lost whatever becomes of the term.
+    // On the callbacks' thread, so always before on_lost.
     elector.on_elected = [this](const v1::Leadership&) {
       const std::lock_guard lock(mutex_);
       at_work_ = true;
@@ -88,7 +88,7 @@ class CommandRun {
     return elector;
   }
 
-  // On the elector's working thread.
+  // On the elector's work thread.
 
   void Lead(const v1::Leadership& seat, const std::stop_token& stop) {
     {
@@ -108,20 +108,21 @@ class CommandRun {
     if (code.value_or(EXIT_SUCCESS) == EXIT_SUCCESS) {
       code = RunChild(options_.command, Environment(seat), stop);
     }
-    // The command of a process that was stopped may have ended before the elector knows why.
+    // If this process was stopped, the command may have ended before the elector knows why.
     const bool lost = stop.stop_requested() || !elector_.IsLeader();
     const std::lock_guard lock(mutex_);
     at_work_ = false;
-    // Before this function ends: so the elector does not stand again meanwhile.
+    // Before this function returns, so that the elector does not stand again meanwhile.
     if (!options_.restart || ending_) elector_.Resign();
-    // Not started, because a signal came first: as if that had ended it.
+    // If a signal came first, the command was not started: the exit code is as if the signal had
+    // ended it.
     if (ending_) ends_with_ = code.value_or(128 + *ending_);
     if (!ending_ && !options_.restart && !lost) ends_with_ = code.value_or(EXIT_SUCCESS);
     if (!ending_ && !options_.restart && lost) ends_with_ = kExitLost;
     changed_.notify_all();
   }
 
-  // The library cuts the grace to what the lease allows. Says so once.
+  // The library shortens the grace if the lease requires it. Warns once.
   void WarnOfShortLease(Duration lease_ttl) {
     if (!options_.grace || *options_.grace <= lease_ttl / 2 || std::exchange(warned_, true)) return;
     Say("--grace is " + DurationText(lease_ttl / 2) + " instead of " +
@@ -129,7 +130,7 @@ class CommandRun {
         DurationText(lease_ttl));
   }
 
-  // Until it ends or is ended. Nothing if it was not started.
+  // Runs the command until it ends or is killed. Nothing if it was not started.
   std::optional<int> RunChild(const std::vector<std::string>& command,
                               const std::map<std::string, std::string>& environment,
                               const std::stop_token& stop) {
@@ -147,7 +148,7 @@ class CommandRun {
     }
     const std::stop_callback terminate(stop, [this] { SignalChild(SIGTERM); });
     while (!child->WaitForEnd(kTick)) {
-      // While it is suspended nothing is renewed, so that another may lead.
+      // While suspended, this process does not renew, so another one may lead.
       if (child->WasSuspended()) child->SuspendWithIt();
       if (elector_.IsLeader()) guard_.Watch(child->group(), elector_.remaining());
     }
@@ -169,7 +170,7 @@ class CommandRun {
     if (options_.wait == Duration(0)) Exit(kExitNotElected);
   }
 
-  // The service answers, and does not let it stand now.
+  // The service answers, but does not let this process stand now.
   void OnRefusal(int exit_code) {
     {
       const std::lock_guard lock(mutex_);
@@ -235,16 +236,16 @@ class CommandRun {
   static void Say(const std::string& what) { Output::Complain(what); }
 
   const RunOptions& options_;
-  const Guard guard_;    // the first: it forks, and there are no threads yet
-  bool warned_ = false;  // of a short lease; for the elector's working thread
+  const Guard guard_;    // first: it forks, and there are no threads yet
+  bool warned_ = false;  // of a short lease; for the elector's work thread
   std::mutex mutex_;
   std::condition_variable changed_;
   bool elected_ = false;           // guarded by mutex_; once
   bool stood_ = false;             // guarded by mutex_; once
   bool at_work_ = false;           // guarded by mutex_
-  std::optional<int> refusal_;     // guarded by mutex_; the exit code for the last one
-  std::optional<int> ending_;      // guarded by mutex_; the signal that wants it
-  std::optional<int> ends_with_;   // guarded by mutex_; when the term has ended
+  std::optional<int> refusal_;     // guarded by mutex_; the exit code for the latest
+  std::optional<int> ending_;      // guarded by mutex_; the signal that asked for the end
+  std::optional<int> ends_with_;   // guarded by mutex_; exit code once the term has ended
   std::optional<int> exit_code_;   // guarded by mutex_
   ChildProcess* child_ = nullptr;  // guarded by mutex_
   const Signals signals_;          // before gRPC starts its threads

@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and others as calls, on a thread of its own.
+// Delivers SIGINT, SIGTERM and others as calls, on its own thread.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,9 @@
 
 namespace tenure {
 
-// Make it before any other thread: it blocks the signals in all that are started later. Those that
-// this process was started to ignore, as `nohup` and shells' background jobs are, stay ignored.
+// Create it before any other thread: it blocks the signals in all threads started later. Signals
+// that this process was started to ignore, as by `nohup` or in a shell's background jobs, stay
+// ignored.
 class Signals {
  public:
   explicit Signals(std::function<void(int)> on_signal, std::initializer_list<int> others = {})

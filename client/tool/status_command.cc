@@ -1,4 +1,4 @@
-// `tenure status`: what an operator looks at first.
+// `tenure status`: the first thing an operator looks at.
 #include <chrono>
 #include <future>
 #include <map>
@@ -20,11 +20,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 2s;
 
-// What one endpoint answers.
+// The answer of one endpoint.
 struct EndpointStatus {
   std::string endpoint;
-  std::string trouble;  // why it cannot be asked; empty if it has answered
-  // Nothing of it but version and service is known if the caller may not ask for more.
+  std::string trouble;  // why it cannot be asked; empty if it answered
+  // Has only the version and the service if the caller may not inspect.
   v1::StatusResponse status;
   bool denied = false;
 
@@ -147,7 +147,7 @@ int RunStatus(const CommonOptions& common, const StatusOptions&) {
   for (auto& one : asked) all.push_back(one.get());
   Show(output, all, common.tls);
 
-  std::map<std::string, std::string> services;  // an endpoint of each
+  std::map<std::string, std::string> services;  // service id -> one of its endpoints
   bool well = true;
   bool any_serves = false;
   const v1::ServiceCounts* counts = nullptr;

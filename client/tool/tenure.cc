@@ -83,12 +83,12 @@ int Run(int argc, char** argv) {
   AddAdminCommands(app, common, chosen);
   AddCompletionCommand(app, chosen);
   app.footer(kFooter);
-  // Scripts may pass on a value or a reason that is empty.
+  // Scripts may pass an empty value or reason.
   const auto exit_code = ParseCommandLine(app, argc, argv, {"--value", "--reason"});
   if (exit_code) return Output::Close(*exit_code);
   try {
     return Output::Close(chosen());
-  } catch (const std::invalid_argument& error) {  // from files that are read only now
+  } catch (const std::invalid_argument& error) {  // from files that are only read now
     Output::Complain(error.what());
     return kExitUsage;
   }
@@ -99,6 +99,6 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   tenure::tls::KeepOpenSslAtExit();
-  signal(SIGPIPE, SIG_IGN);  // an output that nobody reads any more is an error like others
+  signal(SIGPIPE, SIG_IGN);  // a closed output is an error like any other
   return tenure::Run(argc, argv);
 }

@@ -1,4 +1,4 @@
-// What the library says of the endpoints, for the commands that go on until it is over.
+// Keeps what the library reports about endpoints, for the commands that wait.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@ namespace tenure {
 // Thread-safe.
 class Troubles {
  public:
-  // Shown: one line on standard error for each. If not, they are only kept, for a command that ends
-  // soon by itself.
+  // If `shown`, prints one line on standard error for each. Otherwise only keeps them, for a
+  // command that ends soon anyway.
   Troubles(bool shown, std::function<void()> on_change)
       : shown_(shown), on_change_(std::move(on_change)) {}
 
   void Hear(const LogEntry& entry) {
     const bool over = entry.event == LogEvent::kRecovered;
     const bool other = entry.event == LogEvent::kOtherService;
-    // The rest the command says in its own words.
+    // The command reports the rest in its own words.
     if (entry.event != LogEvent::kTrouble && !over && !other) return;
     {
       const std::lock_guard lock(mutex_);
@@ -40,7 +40,7 @@ class Troubles {
     return !causes_.empty();
   }
 
-  // "cannot use a:7070: connection refused; b:7070: no such host": what is wrong now.
+  // The current troubles: "cannot use a:7070: connection refused; b:7070: no such host".
   [[nodiscard]] std::string Text() const {
     const std::lock_guard lock(mutex_);
     auto causes = causes_;
@@ -49,7 +49,7 @@ class Troubles {
   }
 
   [[nodiscard]] static std::string TextOf(const std::map<std::string, std::string>& causes) {
-    // What concerns all endpoints is more than what is wrong with one.
+    // A trouble of all endpoints outranks that of one.
     if (const auto all = causes.find(""); all != causes.end()) return all->second;
     std::string text;
     for (const auto& [endpoint, cause] : causes) {

@@ -1,5 +1,5 @@
-// The contract's enum values as people and programs know them: "EXPIRED" for CAUSE_EXPIRED. One
-// that this client does not know is its number. Pure.
+// The contract's enum values as people and programs know them: "EXPIRED" for CAUSE_EXPIRED. A value
+// that this client does not know is shown as its number. Pure.
 #pragma once
 
 #include <string>

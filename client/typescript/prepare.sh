@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what builds and tests the library, generates the stubs that ship in it, into src/stubs, and
-# compiles it into dist. Needs Node.js with npm, and protoc. Usage: client/typescript/prepare.sh
+# Installs the tools that build and test the library, generates the stubs that ship in it into src/stubs, and compiles
+# it into dist. Needs Node.js with npm, and protoc. Usage: client/typescript/prepare.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 

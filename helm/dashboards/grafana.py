@@ -1,13 +1,14 @@
 """The parts of Tenure's dashboards: Grafana panels, in rows, on a page.
 
-A query is a pair of its legend and its PromQL, in which `@` stands for the labels by which the
-dashboard selects its series. All functions return plain values, as they appear in Grafana's JSON.
+A query is a pair of its legend and its PromQL, where `@` stands for the labels that select the
+dashboard's series. All functions return plain values, as they appear in Grafana's JSON.
 """
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 INSTALLATION = 'namespace="$namespace", job="$job"'
 ALL = ".*"
-# An empty seat may be right: nobody wants it. Those that candidates want are counted apart.
+# An empty seat may be right: nobody wants it. Empty seats with waiting candidates are counted
+# separately.
 STATES = {"0": ("semi-dark-orange", "no leader"), "1": ("green", "led")}
 
 
@@ -24,7 +25,7 @@ def per_minute(metric, by=""):
 
 
 def quantile(share, metric, by="", matching=""):
-    """The value that this share of a histogram's observations stayed below."""
+    """The value below which this share of a histogram's observations stayed."""
     by = ", ".join(filter(None, ["le", by]))
     labels = ", ".join(filter(None, ["@", matching]))
     rate = f"sum by ({by}) (rate({metric}_bucket{{{labels}}}[$__rate_interval]))"
@@ -137,7 +138,7 @@ def _panel(kind, title, description, queries, defaults, options, height, instant
 
 
 def variable(name, label, values, many=False):
-    """A choice of one value of a label, or of several."""
+    """A variable with one or several values of a label."""
     choice = {
         "type": "query",
         "name": name,

@@ -47,7 +47,7 @@ Result<Answer> FakeElections::Apply(const Command& command) {
 
 Result<Session> FakeElections::Renew(const SessionId& id) {
   if (const auto renewed = kept_.Renew(id, Now())) return renewed->session;
-  return Adopt(state_, id);  // the error: it has ended, or is not there
+  return Adopt(state_, id);  // returns the error: it has ended, or does not exist
 }
 
 Result<Session> FakeElections::Close(const SessionId& id) {
@@ -95,7 +95,7 @@ void FakeElections::Settle() {
     histories_[event.election].push_back(event);
     events_.push_back(std::move(event));
   }
-  // Of no use here.
+  // Not needed here.
   state_.successions.clear();
   state_.admin_changes.clear();
 }

@@ -1,5 +1,5 @@
-// The elections of a FakeTenure: the law that ships, and its only home of sessions, on a state in
-// memory. No I/O, no clock.
+// The elections of a FakeTenure: the law that ships, and the only home of sessions, with all state
+// in memory. No I/O, no clock.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace tenure {
 
-// Leases stay as long as they were asked for, so that a test can count on it.
+// Leases keep the requested length, so that a test can rely on it.
 inline constexpr Limits kFakeLimits{.adaptive_leases = false};
 
 // Not thread-safe.
@@ -20,15 +20,15 @@ class FakeElections {
  public:
   FakeElections() { state_.home = {1}; }
 
-  // Ends what is over by then. REQUIRES: not earlier than before.
+  // Ends what has expired by then. REQUIRES: `now` is not earlier than before.
   void PassTo(DbTime now);
-  // When something may end by itself next; DbTime{Duration::max()} if nothing does.
+  // When something may next end by itself; DbTime{Duration::max()}: never.
   [[nodiscard]] DbTime NextDue() const;
 
   // A campaign renews its session.
   [[nodiscard]] Result<Answer> Apply(const Command& command);
   [[nodiscard]] Result<Session> Renew(const SessionId& id);
-  // The session gives up all that it has.
+  // The session gives up all its seats and places.
   [[nodiscard]] Result<Session> Close(const SessionId& id);
 
   // Null: there is none.
@@ -38,20 +38,20 @@ class FakeElections {
   [[nodiscard]] const std::map<ElectionName, ElectionState>& all() const {
     return state_.elections;
   }
-  // All that ever happened there, in order.
+  // All events of the election so far, in order.
   [[nodiscard]] const std::vector<Event>& HistoryOf(const ElectionName& name) const;
 
-  // What has happened since this was asked last.
+  // What has happened since the last call.
   [[nodiscard]] std::vector<Event> TakeEvents() { return std::exchange(events_, {}); }
   [[nodiscard]] std::vector<Session> TakeEnded() { return std::exchange(ended_, {}); }
 
  private:
   [[nodiscard]] ServiceTime Now() const { return {state_.now.since_epoch}; }
-  // Gives up what ended sessions had, and notes what has happened.
+  // Removes ended sessions from seats and queues, and records the events.
   void Settle();
 
   KeptSessions kept_;
-  TransactionState state_;  // all there is, as if each transaction had read everything
+  TransactionState state_;  // all there is, as if every transaction had read everything
   std::map<ElectionName, std::vector<Event>> histories_;
   std::vector<Event> events_;
   std::vector<Session> ended_;

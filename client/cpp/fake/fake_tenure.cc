@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of real time.
+// In real time.
 constexpr auto kPatience = 10s;
 constexpr auto kCallbackPatience = 1s;
 
@@ -20,7 +20,7 @@ std::chrono::steady_clock::time_point Later() {
   return std::chrono::steady_clock::now() + kPatience;
 }
 
-// What a client answers; nothing if it has ended, or takes too long.
+// A client's answer; nothing if the client has ended, or takes too long.
 template <typename T, typename Ask>
 std::optional<T> AnswerOf(const Ask& ask, std::chrono::seconds patience) {
   auto promise = std::make_shared<std::promise<T>>();
@@ -37,7 +37,7 @@ std::optional<T> AnswerOf(const Ask& ask, std::chrono::seconds patience) {
 
 class FakeTenure::State {
  public:
-  // Answers with when a client has something to do next.
+  // Returns when a client next has something to do.
   Lease::Time Settle() {
     (void)Rest();
     for (const TestClock::Member& member : clock->members()) {
@@ -50,7 +50,7 @@ class FakeTenure::State {
   FakeService service{clock};
 
  private:
-  // Waits until no client has anything left to do or to hear.
+  // Waits until no client has anything left to do or to receive.
   [[nodiscard]] Lease::Time Rest() const {
     const auto give_up_at = Later();
     while (std::chrono::steady_clock::now() < give_up_at) {

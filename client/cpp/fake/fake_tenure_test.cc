@@ -103,7 +103,7 @@ TEST_F(FakeTenureTest, ALeaderRenewsItsLeaseWhileTimePasses) {
   EXPECT_THAT(notes_.Lines(), ElementsAre("elected 1"));
 }
 
-TEST_F(FakeTenureTest, ALeaseThatIsNotRenewedEndsToTheMoment) {
+TEST_F(FakeTenureTest, ALeaseThatIsNotRenewedEndsExactlyOnTime) {
   const Client a(fake_.Options("a"));
   const Elector first(a, notes_.Options("orders"));
   fake_.Settle();
@@ -129,7 +129,7 @@ TEST_F(FakeTenureTest, ALeaseThatIsNotRenewedEndsToTheMoment) {
 }
 
 // Its session is renewed between the holder's own deadline and the end of the lease.
-TEST_F(FakeTenureTest, AHolderThatWasCutOffLeadsOnInTheNextTerm) {
+TEST_F(FakeTenureTest, AHolderThatWasCutOffKeepsLeadingInTheNextTerm) {
   const Client a(fake_.Options("a"));
   const Elector first(a, notes_.Options("orders"));
   fake_.Settle();
@@ -365,7 +365,7 @@ TEST_F(FakeTenureTest, ACacheKnowsTheLeader) {
   EXPECT_FALSE(cache.Get("orders").leader);
 }
 
-TEST_F(FakeTenureTest, AClientEndsInAnOutageThoughTheClockStands) {
+TEST_F(FakeTenureTest, AClientCanBeClosedInAnOutageWhileTheClockStandsStill) {
   Client client(fake_.Options("a"));
   const Elector elector(client, {.election = "orders"});
   fake_.Settle();
@@ -401,7 +401,7 @@ TEST(FakeTenureEndTest, AClientMayOutliveTheService) {
   EXPECT_TRUE(elector.IsLeader()) << "the clock stands";
 }
 
-// Random pauses, too, are the same.
+// Random pauses are the same, too.
 TEST(FakeTenureRunTest, TwoRunsAreTheSame) {
   const auto run = [] {
     FakeTenure fake;

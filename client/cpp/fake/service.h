@@ -1,4 +1,4 @@
-// The service of a FakeTenure: the contract's calls, as far as the library uses them.
+// The service of a FakeTenure: the calls of the contract that the library makes.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -17,7 +17,7 @@
 
 namespace tenure {
 
-// Thread-safe. Listens on a port of its own, of the loopback interface.
+// Thread-safe. Listens on its own port of the loopback interface.
 class FakeService final : public v1::ElectionService::CallbackService {
  public:
   explicit FakeService(std::shared_ptr<const TestClock> clock);
@@ -27,22 +27,22 @@ class FakeService final : public v1::ElectionService::CallbackService {
 
   [[nodiscard]] std::string endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
 
-  // The clock was moved.
+  // The clock has moved.
   void Expire();
   [[nodiscard]] Lease::Time NextDue() const;
 
   // Empty: everybody.
   void Cut(const std::vector<std::string>& candidates);
   void Restore(const std::vector<std::string>& candidates);
-  // False: the law refuses it.
+  // False: the law refuses the change.
   [[nodiscard]] bool Depose(const std::string& election);
   [[nodiscard]] bool Appoint(const std::string& election, const std::string& candidate);
   [[nodiscard]] std::optional<v1::Leadership> Leader(const std::string& election) const;
   [[nodiscard]] std::vector<std::string> Queue(const std::string& election) const;
 
-  // How many requests have come, and streams have ended.
+  // Number of requests received and streams ended.
   [[nodiscard]] size_t activity() const;
-  // Whether the client has heard all that its stream was sent.
+  // Whether the client has received everything that was sent on its stream.
   [[nodiscard]] bool WasHeard(const TestClock::Rest& rest) const;
 
   grpc::ServerUnaryReactor* Identify(grpc::CallbackServerContext* context,
@@ -68,7 +68,7 @@ class FakeService final : public v1::ElectionService::CallbackService {
   [[nodiscard]] grpc::Status Answer(const v1::ResignRequest& request, v1::ResignResponse& response)
       TENURE_REQUIRES(mutex_);
   void Answer(const v1::KeepAliveRequest& request, Stream& stream) TENURE_REQUIRES(mutex_);
-  // Where the observer begins in each election that it selects.
+  // Sends the starting point of each election that the observer selects.
   void Begin(Watcher& watcher) TENURE_REQUIRES(mutex_);
 
   [[nodiscard]] bool IsCut(const std::string& candidate) const TENURE_REQUIRES(mutex_) {

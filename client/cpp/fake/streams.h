@@ -13,7 +13,7 @@
 
 namespace tenure {
 
-// Sends one message after the other. Under the service's mutex, except for gRPC's reactions.
+// Sends messages one after another. Under the service's mutex, except in gRPC's reactions.
 template <typename Shape, typename Response>
 class Outgoing : public Shape {
  public:
@@ -23,7 +23,7 @@ class Outgoing : public Shape {
     messages_.push_back(std::move(message));
     if (messages_.size() == 1) this->StartWrite(&messages_.front());
   }
-  // What is not on its way yet is not sent.
+  // Messages that are not being written yet are dropped.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     status_ = status;
@@ -40,7 +40,7 @@ class Outgoing : public Shape {
   [[nodiscard]] size_t sent() const { return sent_; }
 
  private:
-  std::deque<Response> messages_;  // the first is on its way
+  std::deque<Response> messages_;  // the first is being written
   size_t sent_ = 0;
   bool ended_ = false;
   grpc::Status status_;
@@ -76,7 +76,7 @@ class FakeService::Stream final
     delete this;
   }
 
-  std::optional<SessionId> session;  // that it renews
+  std::optional<SessionId> session;  // renewed by this stream
 
  private:
   FakeService& service_;

@@ -13,7 +13,7 @@ namespace {
 
 using grpc::experimental::InterceptionHookPoints;
 
-// Of one call, which was prepared in `term`. It may be started long after that.
+// Intercepts one call, which was prepared in `term` but may be started long after that.
 class FencingInterceptor final : public grpc::experimental::Interceptor {
  public:
   FencingInterceptor(std::string election, uint64_t term, std::function<uint64_t()> term_now)
@@ -25,7 +25,7 @@ class FencingInterceptor final : public grpc::experimental::Interceptor {
     };
     if (at(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
       refused_ = term_ == 0 || term_now_() != term_;
-      if (refused_) return methods->Hijack();  // calls this again, for what would come
+      if (refused_) return methods->Hijack();  // gRPC calls this again for each later step
       auto& metadata = *methods->GetSendInitialMetadata();
       metadata.emplace(kElectionMetadata, election_);
       metadata.emplace(kTermMetadata, std::to_string(term_));
@@ -64,7 +64,7 @@ class FencingFactory final : public grpc::experimental::ClientInterceptorFactory
   const std::function<uint64_t()> term_;
 };
 
-// The only value of a key; nothing if there is none, or several.
+// The only value of a key; nothing if there is none or more than one.
 std::optional<std::string> Only(const grpc::ServerContextBase& context, const char* key) {
   const auto& metadata = context.client_metadata();
   if (metadata.count(key) != 1) return std::nullopt;

@@ -10,7 +10,7 @@ namespace {
 // The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure
 // (storage/schema/mysql_migrations.cc). Other programs raise 1644, too.
 constexpr int kSignalled = 1644;
-// Group Replication, when a transaction of another member was faster; by either of two ways.
+// Group Replication, when a transaction of another member was faster; two error codes.
 constexpr int kNotCertified = 3101;
 constexpr int kErrorDuringCommit = 1180;
 constexpr std::string_view kDeadlockDuringCommit = "error 149 ";

@@ -1,5 +1,5 @@
-// The statement, the meaning of errors, and the order of what is sent. What a database makes of it
-// is told by tests/rpc/guarded_transaction_test.cc.
+// The statement, the meaning of errors, and the order of statements.
+// tests/rpc/guarded_transaction_test.cc runs them against a database.
 #include "tenure/sql_fence.h"
 
 #include <gmock/gmock.h>
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class GuardedTest : public ::testing::Test {
  protected:
-  // The next statement that is this one fails.
+  // The next statement equal to this one fails.
   void FailOn(const std::string& statement, const SqlError& error) {
     failures_.emplace_back(statement, error);
   }
@@ -191,7 +191,7 @@ TEST_F(GuardedTest, TheErrorOfTheRollbackIsNotReturned) {
   EXPECT_EQ(RunGuarded(), tl::unexpected(kDuplicate));
 }
 
-TEST_F(GuardedTest, AnExceptionOfTheWorkIsFollowedByARollback) {
+TEST_F(GuardedTest, AnExceptionFromTheWorkCausesARollback) {
   const auto throwing = [&]() -> SqlResult { throw std::runtime_error("thrown"); };
 
   EXPECT_THROW((void)Guarded(run_, fence_, throwing), std::runtime_error);

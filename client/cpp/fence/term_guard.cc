@@ -25,7 +25,7 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
   explicit State(TermGuardOptions options) : options_(std::move(options)) {}
 
   Entry Enter(const Fence& fence, Deadline deadline) {
-    // Not until a time of day, which may be set meanwhile.
+    // By the monotonic clock: the time of day may be set meanwhile.
     const auto until = std::chrono::steady_clock::now() +
                        std::min<Deadline::duration>(deadline - std::chrono::system_clock::now(),
                                                     options_.wait_max);
@@ -72,14 +72,14 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
 
  private:
   struct Seat {
-    uint64_t highest = 0;        // that was seen
-    uint64_t kept = 0;           // the highest that was let in, which `raise` knows of
+    uint64_t highest = 0;        // highest term seen
+    uint64_t kept = 0;           // highest term let in, which `raise` has stored
     bool raising = false;        // `raise` is under way
     uint64_t within = 0;         // calls of the highest term
-    uint64_t within_before = 0;  // calls of lower ones
+    uint64_t within_before = 0;  // calls of lower terms
   };
 
-  // What `raise` throws refuses the call, and ends no other.
+  // An exception from `raise` refuses this call only.
   [[nodiscard]] tl::expected<uint64_t, grpc::Status> Keep(const Fence& fence) const try {
     const auto kept = options_.raise(fence);
     if (!kept || *kept >= fence.term) return kept;
@@ -95,13 +95,13 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
 
   static Entry Refused(grpc::Status status) { return {std::move(status), nullptr}; }
 
-  // Until those of lower terms have left, and `raise` knows of the term.
+  // Whether calls of lower terms are still inside, or `raise` has yet to return for this term.
   static bool MustWait(const Fence& fence, const Seat& seat) {
     if (fence.term < seat.highest) return false;  // it is refused at once
     return fence.term > seat.kept ? seat.raising : seat.within_before > 0;
   }
 
-  // Null if there is none, and no room.
+  // Null if the election is unknown and there is no room for it.
   Seat* Find(const std::string& election) TENURE_REQUIRES(mutex_) {
     const auto found = seats_.find(election);
     if (found != seats_.end()) return &found->second;
@@ -116,7 +116,7 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
     changed_.NotifyAll();
   }
 
-  // `raise` knows of this term now.
+  // `raise` has stored this term.
   void Kept(Seat& seat, uint64_t term) TENURE_REQUIRES(mutex_) {
     seat.kept = std::max(seat.kept, term);
     SetHighest(seat, term);

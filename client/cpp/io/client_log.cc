@@ -10,7 +10,8 @@
 namespace tenure {
 namespace {
 
-// Another endpoint, or the same later, may do better. What concerns the request is none.
+// Whether another endpoint, or the same one later, may do better: the error is not about the
+// request.
 bool IsOfTheEndpoint(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
   static const std::set<std::string> kReasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED"};

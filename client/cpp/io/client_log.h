@@ -19,20 +19,19 @@ class ClientLog {
   // Runs tasks that may take seconds. The log is called there.
   using Run = std::function<void(std::function<void()>)>;
 
-  // An empty log: nothing is said. Null credentials: without TLS.
+  // An empty log logs nothing. Null credentials: without TLS.
   ClientLog(Log log, std::shared_ptr<grpc::ChannelCredentials> credentials, Run run)
       : log_(std::move(log)), credentials_(std::move(credentials)), run_(std::move(run)) {}
 
-  // How a call or stream ended that used this endpoint; OK while it goes well.
+  // The outcome of a call or stream on this endpoint; OK while it works.
   void Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now);
-  // An endpoint that is not used because its replica works on another database. Said once.
+  // This endpoint is not used because its replica works on another database. Logged once.
   void OtherService(const std::string& endpoint, const std::string& service_id,
                     const std::string& known);
   // Whether the endpoints agree on the service; an error if they do not.
   void Heard(const grpc::Status& agreement, Lease::Time now);
   void Say(LogEntry entry);
-  // Why the service refuses what it was asked for: the text of an error that does not concern one
-  // endpoint.
+  // Why the service refuses a request: the text of an error that is not about one endpoint.
   [[nodiscard]] std::string Text(const grpc::Status& status) const {
     return Explain(status, credentials_ != nullptr).text;
   }

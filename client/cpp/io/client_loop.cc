@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kEndPatience = 1s;
 constexpr auto kLongestPatience = 24h;
-// Tries that fit into the time that the end may take, if each replica that is asked hangs.
+// Attempts that fit into the time for ending the session, if each replica that is asked hangs.
 constexpr int kEndTries = 5;
 
 ClientSessionOptions SessionOptions(const ClientOptions& options) {
@@ -44,7 +44,8 @@ uint64_t NewSeed(const ClientOptions& options) {
 
 }  // namespace
 
-// What the loop's thread works with. Lives until that has ended, even if all other owners are gone.
+// The state of the loop's thread. Lives until the thread has ended, even if all other owners are
+// gone.
 class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  public:
   explicit Body(const ClientOptions& options)
@@ -77,7 +78,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     mailbox_->Close();
   }
 
-  // Nobody is left who could use the client.
+  // The last owner of the client is gone.
   void Abandon(ClientSession& session, Lease::Time now) {
     abandoned_ = true;
     if (EndedAt(now)) return;
@@ -137,7 +138,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   [[nodiscard]] bool EndedAt(Lease::Time now) const {
     return session_.Ended() || now >= give_up_at_;
   }
-  // Work is asked to end first, and the session is still renewed until it has.
+  // Work is asked to end first; the session is renewed until it has.
   [[nodiscard]] bool MayEndSession(Lease::Time now) const {
     return leave_until_ && (listeners_.empty() || now >= *leave_until_);
   }
@@ -300,9 +301,9 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::optional<Lease::Time> leave_until_;  // while seats are left before the session is ended
   Lease::Time give_up_at_ = Lease::Time::max();
   bool abandoned_ = false;
-  std::vector<std::shared_ptr<Ending>> endings_;  // those who wait for the session's end
+  std::vector<std::shared_ptr<Ending>> endings_;  // callers that wait for the session's end
   SerialExecutor log_thread_;
-  SerialExecutor callbacks_;  // the first to end: callbacks may use everything else
+  SerialExecutor callbacks_;  // destroyed first: callbacks may use everything else
 };
 
 ClientLoop::ClientLoop(ClientOptions options)
@@ -317,7 +318,7 @@ ClientLoop::~ClientLoop() {
   const auto here = std::this_thread::get_id();
   const bool own = here == thread_.get_id() || here == body_->callbacks_thread();
   const auto mailbox = body_->mailbox_;
-  // The loop's thread is the last to let go of the body, which ends the other threads.
+  // The loop's thread releases the body last; that ends the other threads.
   mailbox->Put([body = std::move(body_)](ClientSession& session, Lease::Time now) {
     body->Abandon(session, now);
   });

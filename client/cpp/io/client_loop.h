@@ -27,15 +27,15 @@ namespace tenure {
 class SeatListener {
  public:
   virtual ~SeatListener() = default;
-  // Of the seat with this index in its set. On the loop's thread: it must not wait for anything.
-  // The belief is up to date.
+  // About the seat with this index in its set; the belief is already up to date. Runs on the loop's
+  // thread, so it must not block.
   virtual void OnNews(size_t index, const SeatEvent& event, SerialExecutor& callbacks) = 0;
-  // In all seats of the set.
+  // About all seats of the set.
   [[nodiscard]] virtual Belief& belief() = 0;
 };
 
-// Thread-safe. When the last owner is gone, the session is ended: the destructor waits for that,
-// but not much longer than a second, and not on a thread of the client itself.
+// Thread-safe. The session ends with the last owner: the destructor waits for that, but hardly
+// longer than a second, and never on a thread of the client itself.
 class ClientLoop {
  public:
   using Seat = ClientSession::SeatNumber;
@@ -50,15 +50,15 @@ class ClientLoop {
   [[nodiscard]] Lease::Time Now() const noexcept { return clock_.Now(); }
   // Ends the session: see Client::Close.
   [[nodiscard]] grpc::Status Close(std::chrono::milliseconds patience);
-  // Numbers for the seats of these elections; answers with the first. Throws std::invalid_argument
-  // if there is one already that was not removed.
+  // Reserves numbers for the seats of these elections, and returns the first. Throws
+  // std::invalid_argument if one of the elections is still claimed.
   [[nodiscard]] Seat Claim(const std::vector<std::string>& elections);
   void Add(Seat first, std::vector<SeatOptions> set, std::shared_ptr<SeatListener> listener);
-  // The elections are free for another elector of this client.
+  // Frees the elections for another elector of this client.
   void Remove(const std::vector<std::string>& elections);
-  // Logs it, in order. From any thread.
+  // Logs the entry, in order. From any thread.
   void Say(LogEntry entry) const;
-  // Takes inputs for the session; from any thread, even after the loop has ended.
+  // Accepts inputs for the session, from any thread, even after the loop has ended.
   [[nodiscard]] std::function<void(Input)> mailbox() const;
 
  private:

@@ -19,7 +19,7 @@ prometheus::Histogram& Seconds(prometheus::Registry& registry, const char* name,
       {}, std::move(bounds));
 }
 
-// "EXPIRED" for CAUSE_EXPIRED. One that this library does not know counts as unspecified.
+// "EXPIRED" for CAUSE_EXPIRED. A cause that this library does not know counts as unspecified.
 std::string Word(v1::Cause cause) {
   const v1::Cause known = v1::Cause_IsValid(cause) ? cause : v1::CAUSE_UNSPECIFIED;
   return v1::Cause_Name(known).substr(std::string_view("CAUSE_").size());

@@ -15,17 +15,17 @@
 
 namespace tenure {
 
-// Thread-safe. Labelled by the elections that the client stands in, so there are as many series as
-// there were ever elections.
+// Thread-safe. Labelled by election, so there are as many series as elections that the client has
+// ever stood in.
 class ClientMetrics {
  public:
-  // Null: counts for nobody, and keeps no series for each election.
+  // Null: the metrics are not exposed, and no series is kept per election.
   explicit ClientMetrics(std::shared_ptr<prometheus::Registry> registry);
 
   void Count(const ClientSession::Renewal& renewal);
   void CountReplicaChange() { replica_changes_.Increment(); }
 
-  // Of one election; each resolved once.
+  // The series of one election, each resolved once.
   class Election {
    public:
     Election(ClientMetrics& metrics, const std::string& election);
@@ -41,7 +41,7 @@ class ClientMetrics {
   };
 
  private:
-  const bool asked_for_;  // by a registry of the application's
+  const bool asked_for_;  // the application has passed a registry
   const std::shared_ptr<prometheus::Registry> registry_;
   prometheus::Family<prometheus::Gauge>& master_status_;
   prometheus::Family<prometheus::Counter>& slow_path_;

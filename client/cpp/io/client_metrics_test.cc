@@ -18,7 +18,7 @@ class ClientMetricsTest : public ::testing::Test {
   ClientMetrics metrics_{registry_};
 };
 
-TEST_F(ClientMetricsTest, TheNamesAndTypesAreExactlyThese) {
+TEST_F(ClientMetricsTest, NamesAndTypesMatchTheList) {
   const ClientMetrics::Election election(metrics_, "orders");
 
   std::string types;

@@ -16,20 +16,20 @@ namespace {
 
 constexpr int kPingIntervalMs = 5'000;
 constexpr int kPingTimeoutMs = 3'000;
-// Since 1.60, gRPC ignores its timeout of keepalive: it waits for the answer to a ping for as long
-// as this says, or else for a minute (grpc/grpc#39239).
+// Since 1.60, gRPC ignores its keepalive timeout: it waits this long for the answer to a ping, or a
+// minute by default (grpc/grpc#39239).
 constexpr char kPingTimeoutOption[] = "grpc.http2.ping_timeout_ms";
 constexpr int kReconnectMs = 200;
-// gRPC's own minimum of 30 s would keep a replica that has moved out of reach for longer than most
-// leases.
+// With gRPC's own minimum of 30 s, a replica that has moved would stay unreachable for longer than
+// most leases.
 constexpr int kDnsIntervalMs = 1'000;
-// A connection may take longer than the pause between two: to another continent, or to a busy
+// Connecting may take longer than the pause between attempts: to another continent, or to a busy
 // server.
 constexpr int kConnectTimeoutMs = 3'000;
-// A survey connects to each replica, and a client uses one.
+// A survey connects to every replica, but a client uses only one.
 constexpr int kIdleTimeoutMs = 30'000;
 constexpr auto kConnectPatience = std::chrono::milliseconds(500);
-// The health of the server as a whole.
+// Checks the health of the server as a whole.
 constexpr char kHealthChecked[] =
     R"({"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}})";
 constexpr int64_t kBackoffMinMs = 20;
@@ -48,18 +48,18 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kDnsIntervalMs);
   arguments.SetInt(GRPC_ARG_CLIENT_IDLE_TIMEOUT_MS, kIdleTimeoutMs);
-  // `http_proxy` is meant for the web, and no proxy of it would pass gRPC on.
+  // `http_proxy` is meant for the web; such proxies do not forward gRPC.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (health_check == HealthCheck::kOn) arguments.SetServiceConfigJSON(kHealthChecked);
   // A full page of elections with long values is larger than gRPC's own limit.
   arguments.SetMaxReceiveMessageSize(-1);
-  // Each replica has a connection of its own: none waits for another's.
+  // Each replica has its own connection: none waits for another's.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(endpoint, credentials, arguments);
 }
 
-// gRPC's own lines are printed only if its variables ask for them. What they say, we say once, with
-// the endpoint.
+// gRPC prints its own lines only if its environment variables ask for them. We log the same, once,
+// with the endpoint.
 void SilenceGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -128,7 +128,7 @@ void Connection::MoveOn() {
 }
 
 bool Connection::Belongs(const std::string& endpoint, const std::string& service_id) {
-  if (service_id.empty()) return true;  // it is too old to say
+  if (service_id.empty()) return true;  // too old to have one
   if (service_.id.empty()) service_.id = service_id;
   if (service_id == service_.id) return true;
   of_other_services_.insert(endpoint);

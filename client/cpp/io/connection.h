@@ -19,28 +19,28 @@
 
 namespace tenure {
 
-// Whether replicas are asked how they are, by the standard health service. One that says that it
-// does not serve is as good as unreachable, and of several behind one name only those that serve
-// are used.
+// Whether to ask replicas for their health, through the standard health service. A replica that is
+// not serving counts as unreachable; if a name has several addresses, only those that serve are
+// used.
 enum class HealthCheck { kOff, kOn };
 
-// From the beginning of one survey to that of the next, while a session is open.
+// From the start of one survey to the start of the next, while a session is open.
 inline constexpr std::chrono::seconds kSurveyPauseMin{1};
 inline constexpr std::chrono::seconds kSurveyPause{10};
-// Names the service that a call is meant for.
+// Metadata key that names the service a call is meant for.
 inline constexpr char kServiceIdKey[] = "tenure-service-id";
 
 // The replicas of one service, one of them in use. Any will do; a caller that meets a broken one
 // moves on. Not thread-safe.
 class Connection {
  public:
-  // "host:port[,host:port...]". Nothing is connected to yet. Null credentials: without TLS. Throws
+  // "host:port[,host:port...]". Does not connect yet. Null credentials: without TLS. Throws
   // std::invalid_argument if the endpoints are malformed.
   explicit Connection(const std::string& endpoints,
                       std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr,
                       HealthCheck health_check = HealthCheck::kOff,
                       const std::string& service_id = "");  // empty: it is learned
-  // Waits until gRPC has let go of every call that holds a mark. Cancel them first.
+  // Waits until gRPC has released every call that holds a mark. Cancel them first.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -64,49 +64,49 @@ class Connection {
   [[nodiscard]] const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
     return credentials_;
   }
-  // An error of a call to this endpoint, explained.
+  // Explains the error of a call to this endpoint.
   [[nodiscard]] grpc::Status Explained(const grpc::Status& status,
                                        const std::string& endpoint) const {
     return tenure::Explained(status, endpoint, credentials_ != nullptr);
   }
-  // Each call that ends on one of gRPC's threads holds one, and releases it last. The last owner of
-  // a channel ends those threads, so it must not be one of them.
+  // Calls that end on one of gRPC's threads hold a mark, and release it last. The last owner of a
+  // channel joins those threads, so it must not be one of them.
   [[nodiscard]] std::shared_ptr<void> Mark();
-  // Waits a bounded time for the replica in use to take connections. Calls that block the thread
-  // need this first: between their tries nothing else drives the connection.
+  // Waits a bounded time until the replica in use accepts connections. Required before calls that
+  // block the thread: between them nothing else drives the connection.
   [[nodiscard]] bool Connect();
-  // Uses the next replica from now on, but none of another service unless there is no other.
+  // Switches to the next replica, but to one of another service only if there is no other.
   void MoveOn();
 
-  // The service that the endpoints belong to, as far as it is known.
+  // The service that the endpoints belong to, as far as known.
   [[nodiscard]] const KnownService& service() const { return service_; }
   // Whether the endpoints should be asked before a session or an observation begins.
   [[nodiscard]] bool needs_survey() const { return size() > 1 || !service_.id.empty(); }
-  // When they should be asked again while one lasts: soon after an endpoint has refused a call for
-  // another service, and from time to time until most endpoints have said that they belong to this
-  // one. Never, if the service is pinned.
+  // When to ask them again meanwhile: soon after an endpoint has refused a call for another
+  // service, and from time to time until most endpoints have confirmed this service. Never, if the
+  // service is pinned.
   [[nodiscard]] Lease::Time survey_at() const { return survey_at_; }
   void SurveyBegins(Lease::Time now);
   void Refused() { AskAgain(kSurveyPauseMin); }
-  // A replica says that it belongs to this service. False if that is another one than the known:
-  // then its endpoint is not used any more.
+  // Records that this endpoint belongs to this service. False if it is not the known one: then the
+  // endpoint is no longer used.
   [[nodiscard]] bool Belongs(const std::string& endpoint, const std::string& service_id);
-  // The survey has ended without a service to use.
+  // The survey ended without a usable service.
   void SurveyFailed() { AskAgain(kSurveyPause); }
-  // From now on this is the service, and the endpoints that answered with another id are not used.
+  // Sets the service; endpoints that answered with another id are no longer used.
   void Use(const std::string& service_id, const std::vector<EndpointAnswer>& answers);
-  // To be called for each call: a replica of another service refuses it.
+  // Call it for every call, so that a replica of another service refuses it.
   void NameService(grpc::ClientContext& context) const {
     if (!service_.id.empty()) context.AddMetadata(kServiceIdKey, service_.id);
   }
-  // Nothing came back from the replica in use: if it is connected, it connects again. One that is
-  // still connecting may take as long as it needs.
+  // The replica in use did not answer: reconnects, unless it is still connecting, which may take as
+  // long as it needs.
   void Reconnect();
-  // How long to wait before the next try: longer with each one in a row, with jitter.
+  // How long to wait before the next attempt: longer after each failure in a row, with jitter.
   [[nodiscard]] std::chrono::milliseconds Backoff();
-  // How long instead, if only an operator, or other clients, can change what refuses it.
+  // The same, after a refusal that only an operator, or other clients, can lift.
   [[nodiscard]] std::chrono::milliseconds RefusedPause();
-  // A try went well.
+  // An attempt succeeded.
   void Succeeded() { failures_ = 0; }
 
  private:
@@ -117,7 +117,7 @@ class Connection {
     std::shared_ptr<v1::AdminService::Stub> admin;
   };
 
-  // Counts the marks; outlives the connection for as long as it takes to say that it is zero.
+  // Counts the marks. Outlives the connection until the last mark has reported its release.
   struct UnderWay {
     Mutex mutex;
     ConditionVariable none;
@@ -132,7 +132,7 @@ class Connection {
   const HealthCheck health_check_;
   const std::shared_ptr<UnderWay> under_way_ = std::make_shared<UnderWay>();
   std::vector<Replica> replicas_;
-  std::vector<Replica> retired_;  // until the last of their calls has let go of its stub
+  std::vector<Replica> retired_;  // until their last calls release the stubs
   size_t in_use_ = 0;
   KnownService service_;
   Lease::Time surveyed_at_{};

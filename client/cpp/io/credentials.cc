@@ -16,8 +16,8 @@ namespace tenure {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 1;
-// Open to everyone. gRPC watches it on each connection; after a watch that failed, it may wait for
-// minutes before it uses the connection.
+// Open to everyone. gRPC watches it on each connection; after a failed watch, it may not use the
+// connection for minutes.
 constexpr char kHealthService[] = "/grpc.health.v1.Health";
 
 void Require(const std::string& path,

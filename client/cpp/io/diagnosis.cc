@@ -30,7 +30,7 @@ struct Freed {
 template <typename Value, void (*kFree)(Value*)>
 using Owned = std::unique_ptr<Value, Freed<Value, kFree>>;
 
-// A TCP connection; nothing comes of one that cannot be made.
+// A TCP connection, if one can be made.
 class Socket {
  public:
   explicit Socket(const HostAndPort& to) {
@@ -69,7 +69,7 @@ class Socket {
   int socket_ = -1;
 };
 
-// The bytes go through memory: what writes to a closed socket by itself would raise SIGPIPE.
+// The bytes go through memory: if OpenSSL wrote to a closed socket itself, it would raise SIGPIPE.
 bool Handshake(SSL* ssl, BIO* incoming, BIO* outgoing, const Socket& socket) {
   for (int reads = 0; reads < kReadsMax; ++reads) {
     const int done = SSL_do_handshake(ssl);
@@ -95,7 +95,7 @@ std::string Text(const ASN1_TIME* time) {
   return {bytes, static_cast<size_t>(size)};
 }
 
-// What is wrong with the certificate that the endpoint presents; empty if that cannot be seen.
+// What is wrong with the endpoint's certificate; empty if that cannot be determined.
 std::string CertificateTrouble(const std::string& endpoint) {
   const HostAndPort address = Split(endpoint);
   const Socket socket(address);
@@ -122,7 +122,7 @@ std::string CertificateTrouble(const std::string& endpoint) {
   return "its certificate is not signed by a trusted CA";
 }
 
-// What a call says that is made although the replica does not serve. Empty if it goes well.
+// What a call answers when it is made although the replica is not serving. Empty if it succeeds.
 std::string AnswerTrouble(const std::string& endpoint,
                           const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   Connection connection(endpoint, credentials);

@@ -10,8 +10,8 @@
 
 namespace tenure {
 
-// What is wrong with it, without the endpoint: the trouble's own text, or more. Opens connections
-// of its own. Blocks for about a second at most.
+// What is wrong with the endpoint, without its name: the trouble's own text, or more. Opens its own
+// connections. Blocks for about a second at most.
 [[nodiscard]] std::string Diagnose(const std::string& endpoint,
                                    const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                                    const Trouble& trouble);

@@ -72,7 +72,7 @@ std::vector<SeatOptions> ToSeatOptions(const ElectorOptions& options) {
 
 }  // namespace
 
-// What an elector shares with the client's threads; it may live longer than the elector.
+// The state that an elector shares with the client's threads. It may outlive the elector.
 class Elector::State final : public SeatListener, public std::enable_shared_from_this<State> {
  public:
   State(ElectorOptions options, const std::shared_ptr<ClientLoop>& loop)
@@ -98,7 +98,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
     std::visit([&](const auto& what) { On(index, what, callbacks); }, event);
   }
 
-  // No callback is called any more, and the work has ended.
+  // When it returns, the work has ended and no callback is called any more.
   void Close() {
     callbacks_.Close();
     Tell([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
@@ -116,14 +116,14 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   }
 
  private:
-  // The work of one term. Callbacks before it may take long.
+  // The work of one term. It may start late, because callbacks come before it.
   struct Term {
     std::stop_source stop;
     std::atomic<bool> decided =
-        false;  // it has begun, or it was asked to stop before, and never will
+        false;  // the work has begun, or was asked to stop first and never will
   };
 
-  // All of these on the loop's thread.
+  // All of these run on the loop's thread.
 
   void On(size_t, const Standing& standing, SerialExecutor& callbacks) {
     QueuePlace place{standing.place.position(), std::nullopt};
@@ -187,8 +187,8 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 
   // Within the gate.
   void BeginWork(const v1::Leadership& seat, const std::stop_token& stop) {
-    if (work_.joinable()) work_.join();  // that of an earlier term, which has ended
-    // While there is work, the session is not ended.
+    if (work_.joinable()) work_.join();  // an earlier term's, which has ended
+    // The session stays open while there is work.
     const auto loop = loop_.lock();
     try {
       work_ = std::thread([self = shared_from_this(), loop, seat, stop] {
@@ -231,9 +231,9 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   Belief belief_;
   Gate callbacks_;
   Gate watchdog_;
-  std::thread work_;  // changed only within the gate of the callbacks, and after it was closed
+  std::thread work_;  // changed only within the gate of the callbacks, or after that was closed
 
-  // Of the loop's thread.
+  // For the loop's thread.
   std::vector<v1::Leadership> seats_ = std::vector<v1::Leadership>(elections_.size());
   std::shared_ptr<Term> term_;
 };

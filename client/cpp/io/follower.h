@@ -20,7 +20,7 @@ namespace tenure {
 class ObserveStream;
 class Survey;
 
-// Three times as long as the contract lets a stream be silent.
+// Three times the maximum silence that the contract allows.
 inline constexpr std::chrono::seconds kSilenceMax{30};
 
 class Follower {
@@ -32,9 +32,9 @@ class Follower {
     Log log = nullptr;
     std::string service_id = "";
   };
-  // Called on the thread that runs.
+  // Called on the thread that calls Run.
   struct Listener {
-    // News only: what a stream repeats is left out.
+    // Only news: repetitions on a stream are left out.
     std::function<void(const v1::ObserveResponse&)> told;
     // A stream broke, or could not be opened, and will be tried again.
     std::function<void(const grpc::Status&)> broken = [](const grpc::Status&) {};
@@ -42,22 +42,22 @@ class Follower {
     std::function<void()> replaced = [] {};
   };
 
-  // Starts no thread, and none of gRPC's.
+  // Starts no thread, and lets gRPC start none.
   Follower(Options options, Listener listener)
       : options_(std::move(options)), listener_(std::move(listener)), observation_(options_.wish) {}
 
-  // Until it is stopped (OK), or an error does not pass by itself. Null credentials: without TLS.
+  // Runs until it is stopped (OK), or an error is permanent. Null credentials: without TLS.
   [[nodiscard]] grpc::Status Run(std::shared_ptr<grpc::ChannelCredentials> credentials);
-  // From any thread, before or while it runs. Does not wait.
+  // From any thread, before or during Run. Does not wait.
   void Stop();
 
  private:
   [[nodiscard]] bool Stopped();
   [[nodiscard]] grpc::Status FollowStreams(Connection& connection, ClientLog& log);
-  // Asks the endpoints which service they belong to, if need be.
+  // Asks the endpoints which service they belong to, if necessary.
   [[nodiscard]] grpc::Status FindService(Connection& connection, ClientLog& log);
   void HearLateAnswers(Connection& connection, ClientLog& log);
-  // Why the stream in use is over, which is never OK.
+  // Returns why the stream ended, which is never OK.
   [[nodiscard]] grpc::Status FollowOneStream(Connection& connection, ClientLog& log);
   [[nodiscard]] grpc::Status Follow(ObserveStream& stream, Connection& connection, ClientLog& log);
 
@@ -68,12 +68,12 @@ class Follower {
   ConditionVariable stop_;
   bool stopped_ TENURE_GUARDED_BY(mutex_) = false;
   std::shared_ptr<ObserveStream> stream_ TENURE_GUARDED_BY(mutex_);  // while one is open
-  std::shared_ptr<Survey> survey_ TENURE_GUARDED_BY(mutex_);         // the latest, if there was one
-  // What endpoints have answered since it was done: heard when the stream brings something.
+  std::shared_ptr<Survey> survey_ TENURE_GUARDED_BY(mutex_);         // the latest, if any
+  // Answers of endpoints after the survey was done; read when the stream delivers something.
   const std::shared_ptr<Mailbox<EndpointAnswer>> late_ =
       std::make_shared<Mailbox<EndpointAnswer>>();
 
-  Observation observation_;  // of the thread that runs
+  Observation observation_;  // for the thread that calls Run
 };
 
 }  // namespace tenure

@@ -13,8 +13,8 @@
 
 namespace tenure {
 
-// Rises always, and also while the machine sleeps: a laptop that was closed for an hour does not
-// believe that its lease has only begun. Not to be compared with std::chrono::steady_clock.
+// Never stops, not even while the machine sleeps: a laptop that was closed for an hour must not
+// believe that its lease has just begun. Not comparable with std::chrono::steady_clock.
 [[nodiscard]] inline Lease::Time HolderNow() noexcept {
   timespec time{};
   clock_gettime(CLOCK_BOOTTIME, &time);
@@ -30,20 +30,20 @@ class HolderClock {
   [[nodiscard]] Lease::Time Now() const noexcept {
     return test_ == nullptr ? HolderNow() + ahead_ : test_->Now();
   }
-  // Until when a thread may wait, by the threads' clock, if it has to act at `wake`. At most a
-  // second from now: that clock stands still while the machine sleeps, and the holder's runs on.
+  // How long a thread that must act at `wake` may wait, by the threads' clock. At most a second
+  // from now, because that clock stops while the machine sleeps, and the holder's does not.
   [[nodiscard]] std::chrono::steady_clock::time_point WaitUntil(Lease::Time wake) const {
     constexpr Lease::Time::duration kWaitMax = std::chrono::seconds(1);
     if (test_ != nullptr) return std::chrono::steady_clock::time_point::max();
     return std::chrono::steady_clock::now() + std::min(wake - Now(), kWaitMax);
   }
-  // When gRPC is to give up a call that is sent now. While a test's clock stands, none is late.
+  // Deadline for a call sent now. While a test's clock stands still, no call is late.
   [[nodiscard]] std::chrono::system_clock::time_point Deadline(Duration patience) const {
     if (test_ != nullptr) return std::chrono::system_clock::time_point::max();
     return std::chrono::system_clock::now() + patience;
   }
   [[nodiscard]] bool RunsFree() const { return test_ == nullptr; }
-  // Goes on in real time, if it was a test's.
+  // Continues in real time, if it was a test's clock.
   void RunFree() {
     if (test_ == nullptr) return;
     ahead_ = test_->Now() - HolderNow();

@@ -12,7 +12,7 @@ std::shared_ptr<KeepAliveStream> KeepAliveStream::Open(Connection& connection, O
   connection.NameService(stream->context_);
   stream->stub_->async()->KeepAlive(&stream->context_, stream.get());
   stream->StartRead(&stream->response_);
-  stream->AddHold();  // Send may start operations from outside of reactions
+  stream->AddHold();  // Send may start operations outside reactions
   stream->StartCall();
   return stream;
 }

@@ -12,14 +12,14 @@
 
 namespace tenure {
 
-// Thread-safe. The callbacks come from gRPC's threads, one at a time; none comes after `closed`.
+// Thread-safe. The callbacks run on gRPC's threads, one at a time; none follows `closed`.
 class KeepAliveStream : public grpc::ClientBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>,
                         public std::enable_shared_from_this<KeepAliveStream> {
  public:
   using OnMessage = std::function<void(const v1::KeepAliveResponse&)>;
   using OnClosed = std::function<void(const grpc::Status&)>;
 
-  // The stream lives until it is closed, by whichever side.
+  // The stream lives until either side closes it.
   static std::shared_ptr<KeepAliveStream> Open(Connection& connection, OnMessage message,
                                                OnClosed closed);
 

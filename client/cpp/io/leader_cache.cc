@@ -28,7 +28,7 @@ CachedSeat ToSeat(const v1::Event& event) {
 
 }  // namespace
 
-// Of the cache and of its observer's callbacks.
+// Shared by the cache and its observer's callbacks.
 class LeaderCache::State {
  public:
   explicit State(LeaderCacheOptions options) : options_(std::move(options)) {}
@@ -73,7 +73,7 @@ class LeaderCache::State {
   }
 
  private:
-  // All of these on the observer's thread.
+  // All of these run on the observer's thread.
 
   void Keep(const std::string& election, const CachedSeat& seat) {
     {

@@ -1,4 +1,4 @@
-// Where the threads of a client leave what happened, for the one thread that decides.
+// Where the threads of a client report what happened to the one thread that decides.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace tenure {
 
-// Thread-safe. Unbounded by itself: each sender has at most a few messages under way.
+// Thread-safe. It has no limit of its own: each sender has at most a few messages under way.
 template <typename Message>
 class Mailbox {
  public:
@@ -23,7 +23,7 @@ class Mailbox {
     arrived_.NotifyOne();
   }
 
-  // Drops what is there, and whatever comes later.
+  // Drops all messages, present and future.
   void Close() {
     std::deque<Message> dropped;
     const MutexLock lock(mutex_);
@@ -31,7 +31,7 @@ class Mailbox {
     dropped.swap(messages_);
   }
 
-  // The next message; nothing if none comes until then.
+  // The next message; nothing if none arrives in time.
   std::optional<Message> Take(std::chrono::steady_clock::time_point until) {
     MutexLock lock(mutex_);
     while (messages_.empty() && arrived_.WaitUntil(lock, until)) continue;

@@ -10,7 +10,7 @@ std::shared_ptr<ObserveStream> ObserveStream::Open(Connection& connection,
   stream->self_ = stream;
   connection.NameService(stream->context_);
   stream->stub_->async()->Observe(&stream->context_, &stream->request_, stream.get());
-  stream->AddHold();  // Read starts operations from outside of reactions
+  stream->AddHold();  // Read starts operations outside reactions
   stream->StartCall();
   return stream;
 }
@@ -45,7 +45,7 @@ void ObserveStream::OnReadDone(bool ok) {
 }
 
 void ObserveStream::OnDone(const grpc::Status& status) {
-  const auto self = std::move(self_);  // longer than the lock
+  const auto self = std::move(self_);  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   status_ = status;
   changed_.NotifyAll();

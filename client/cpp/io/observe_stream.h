@@ -12,7 +12,7 @@
 
 namespace tenure {
 
-// Thread-safe. Read and Finish are for one thread; each stream has to be finished.
+// Thread-safe. Read and Finish are for one thread; every stream must be finished.
 class ObserveStream : public grpc::ClientReadReactor<v1::ObserveResponse>,
                       public std::enable_shared_from_this<ObserveStream> {
  public:
@@ -24,10 +24,10 @@ class ObserveStream : public grpc::ClientReadReactor<v1::ObserveResponse>,
 
   static std::shared_ptr<ObserveStream> Open(Connection& connection, v1::ObserveRequest request);
 
-  // Waits for the next message. If there is none, the stream is to be finished.
+  // Waits for the next message. If there is none, call Finish.
   [[nodiscard]] Result Read(std::chrono::milliseconds patience);
   void Cancel() { context_.TryCancel(); }
-  // Cancels it if need be, waits for its end, and says why it ended.
+  // Cancels the stream if necessary, waits for its end, and returns why it ended.
   [[nodiscard]] grpc::Status Finish();
 
  private:
@@ -42,12 +42,12 @@ class ObserveStream : public grpc::ClientReadReactor<v1::ObserveResponse>,
   const v1::ObserveRequest request_;
   std::shared_ptr<ObserveStream> self_;  // until OnDone
   grpc::ClientContext context_;
-  v1::ObserveResponse response_;  // of gRPC while it reads
+  v1::ObserveResponse response_;  // owned by gRPC while it reads
 
   Mutex mutex_;
   ConditionVariable changed_;
   bool reading_ TENURE_GUARDED_BY(mutex_) = false;
-  bool read_ TENURE_GUARDED_BY(mutex_) = false;  // whether the last read brought anything
+  bool read_ TENURE_GUARDED_BY(mutex_) = false;  // whether the last read returned a message
   std::optional<grpc::Status> status_ TENURE_GUARDED_BY(mutex_);
 };
 

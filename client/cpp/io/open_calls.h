@@ -14,11 +14,11 @@
 
 namespace tenure {
 
-// Of one thread.
+// For one thread.
 class OpenCalls {
  public:
   void Begin(uint64_t number, std::function<void()> cancel) { calls_[number] = std::move(cancel); }
-  // How the call ended. What is cancelled because it took too long is silence.
+  // The outcome of the call. A call cancelled for taking too long counts as unanswered.
   grpc::Status End(uint64_t number, const grpc::Status& status) {
     calls_.erase(number);
     const bool cut_off =
@@ -30,14 +30,14 @@ class OpenCalls {
     for (const auto& [number, cancel] : calls_) cancel();
   }
 
-  // From now on a replica that hangs costs at most this long: calls take no longer, and those under
-  // way are cancelled then.
+  // From now on a hanging replica costs at most `patience`: new calls get no longer deadline, and
+  // those under way are cancelled then.
   void Limit(Lease::Time now, Duration patience) {
     patience_ = patience;
     cancel_at_ = now + patience;
     for (const auto& [number, cancel] : calls_) overdue_.insert(number);
   }
-  // The time that a call may take if it would by itself get `wanted`.
+  // The deadline for a call that would normally get `wanted`.
   [[nodiscard]] Duration Patience(Duration wanted) const { return std::min(wanted, patience_); }
   [[nodiscard]] Lease::Time cancel_at() const { return cancel_at_; }
   void CancelOverdue(Lease::Time now) {
@@ -49,8 +49,8 @@ class OpenCalls {
   }
 
  private:
-  std::map<uint64_t, std::function<void()>> calls_;  // with what cancels each
-  std::set<uint64_t> overdue_;                       // of them, those that the limit has met
+  std::map<uint64_t, std::function<void()>> calls_;  // with the function that cancels each
+  std::set<uint64_t> overdue_;                       // those under way when the limit was set
   Duration patience_ = Duration::max();
   Lease::Time cancel_at_ = Lease::Time::max();
 };

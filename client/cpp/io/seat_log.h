@@ -16,7 +16,7 @@ namespace tenure {
 // Not thread-safe.
 class SeatLog {
  public:
-  // `first`: of its set. What concerns a whole set is logged for it.
+  // `first`: the seat is the first of its set, and logs what concerns the whole set.
   SeatLog(std::string candidate, std::string election, bool first)
       : candidate_(std::move(candidate)), election_(std::move(election)), first_(first) {}
 
@@ -37,7 +37,7 @@ class SeatLog {
     log.Say({LogEvent::kLost, candidate_ + " no longer leads " + election_ + ": term " +
                                   std::to_string(term_) + " ended " + cause});
   }
-  // What concerns an endpoint is already in the log.
+  // Errors of an endpoint are already in the log.
   void On(const Troubled& troubled, ClientLog& log) {
     if (!IsTransient(troubled.status)) SayRefused(troubled.status, "still trying", log);
   }

@@ -1,4 +1,4 @@
-// Runs what it is given, one after the other, on a thread of its own.
+// Runs tasks one after another, on its own thread.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace tenure {
 
-// Thread-safe. What was given before the destructor is run before it returns.
+// Thread-safe. The destructor runs all remaining tasks first.
 class SerialExecutor {
  public:
   SerialExecutor() : thread_([this] { Run(); }) {}

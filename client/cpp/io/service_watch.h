@@ -29,15 +29,15 @@ class ServiceWatch {
   // `found` is called on the loop's thread, even after Cancel.
   void Ask(Lease::Time now, std::chrono::system_clock::time_point deadline, Found found);
   void Cancel();
-  // Asks, if it is time to ask again.
+  // Asks again, if it is time.
   void LookAgain(const ClientSession& session, Lease::Time now);
   [[nodiscard]] Lease::Time NextAt(const ClientSession& session) const;
 
-  // Takes in the outcome of a call to this endpoint: logs what is wrong with the endpoint, or that
-  // it has recovered. Returns the same error, explained.
+  // Takes in the outcome of a call to this endpoint: logs its trouble or its recovery. Returns the
+  // same error, explained.
   grpc::Status Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now);
-  // WRONG_SERVICE if the answer came from a replica of another service, so that it is ignored; else
-  // the status as it is.
+  // WRONG_SERVICE if the answer came from a replica of another service and must be ignored; else
+  // the status unchanged.
   grpc::Status OfTheService(const std::string& endpoint, const std::string& service_id,
                             const grpc::Status& status);
 

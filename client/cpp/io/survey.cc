@@ -24,7 +24,7 @@ tl::expected<std::string, grpc::Status> SurveyResult::Choose(const KnownService&
 grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLog& log,
                     Lease::Time now, const std::function<void()>& replaced) {
   for (const auto& [endpoint, status] : result.failures) {
-    // One that is too old for this question may be used.
+    // An endpoint too old to know this call may be used.
     if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) log.Heard(endpoint, status, now);
   }
   const std::string known = connection.service().id;
@@ -60,7 +60,7 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
 
 bool HearService(const std::string& endpoint, const std::string& service_id, Connection& connection,
                  ClientLog& log) {
-  // A late answer may overtake the end of its survey, and must not choose the service.
+  // A late answer may overtake the end of its survey. It must not choose the service.
   if (connection.service().id.empty() || connection.Belongs(endpoint, service_id)) return true;
   log.OtherService(endpoint, service_id, connection.service().id);
   return false;

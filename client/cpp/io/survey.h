@@ -18,26 +18,26 @@
 
 namespace tenure {
 
-// How long endpoints may take to answer, if no call waits for them.
+// How long endpoints may take to answer when no call waits for them.
 inline constexpr std::chrono::milliseconds kSurveyPatience{1'500};
 
 struct SurveyResult {
   std::vector<EndpointAnswer> answers;           // one for each endpoint, in their order
   std::map<std::string, grpc::Status> failures;  // of endpoints that did not answer with an id
 
-  // The service to use; empty: those that answered are too old to have an id. Errors: as
-  // ChooseService; that of an endpoint if nobody answers.
+  // The service to use; empty: the endpoints that answered are too old to have an id. Errors: those
+  // of ChooseService; an endpoint's own if none answers.
   [[nodiscard]] tl::expected<std::string, grpc::Status> Choose(const KnownService& known) const;
 };
 
-// Uses the service that a survey has found, and says what is wrong; calls `replaced` if another one
-// was known. Not OK: the endpoints disagree, or nobody answers.
+// Uses the service that a survey has found, and logs what is wrong; calls `replaced` if another
+// service was known. Not OK: the endpoints disagree, or none answers.
 [[nodiscard]] grpc::Status Settle(const SurveyResult& result, Connection& connection,
                                   ClientLog& log, Lease::Time now,
                                   const std::function<void()>& replaced);
 
-// What one endpoint says about its service. False: it belongs to another service than the known
-// one. It is then not used, and the log names it once.
+// Takes in what one endpoint says about its service. False: it belongs to a service other than the
+// known one. It is then no longer used, and the log names it once.
 bool HearService(const std::string& endpoint, const std::string& service_id, Connection& connection,
                  ClientLog& log);
 
@@ -49,9 +49,9 @@ class Survey : public std::enable_shared_from_this<Survey> {
   // An endpoint answered after the survey was done.
   using Late = std::function<void(const std::string& endpoint, const std::string& service_id)>;
 
-  // `done` is called once, on one of gRPC's threads: when most endpoints agree, or all have
-  // answered or failed. The others may still answer until the deadline, or until Cancel is called:
-  // `late` is called for each, on gRPC's threads, too, after `done` has returned.
+  // `done` is called once, on one of gRPC's threads, when most endpoints agree, or all have
+  // answered or failed. Until the deadline, or Cancel, the others may still answer: `late` is
+  // called for each, also on gRPC's threads, after `done` has returned.
   static std::shared_ptr<Survey> Start(Connection& connection,
                                        std::chrono::system_clock::time_point deadline, Done done,
                                        Late late);

@@ -1,4 +1,4 @@
-// Which answers of endpoints a survey waits for, and which it hears later.
+// Which answers a survey waits for, and which it receives later.
 #include "client/cpp/io/survey.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ constexpr auto kPatience = 60s;
 const std::string kRight(32, '1');
 const std::string kWrong(32, '9');
 
-// Says which service it belongs to, as soon as it may.
+// Answers with its service id once allowed.
 class Replica final : public v1::ElectionService::Service {
  public:
   Replica(std::string service_id, std::shared_future<void> may_answer)
@@ -65,7 +65,7 @@ class SurveyTest : public ::testing::Test {
                  [](const auto& task) { task(); }};
 };
 
-TEST_F(SurveyTest, AnEndpointOfAnotherServiceIsNamedThoughMostAgreedBeforeItsAnswer) {
+TEST_F(SurveyTest, AnEndpointOfAnotherServiceIsNamedEvenIfItAnswersAfterMostAgreed) {
   Connection connection(slow_.endpoint() + "," + first_.endpoint() + "," + second_.endpoint());
   std::promise<SurveyResult> done;
   std::promise<std::pair<std::string, std::string>> late;
@@ -90,7 +90,7 @@ TEST_F(SurveyTest, AnEndpointOfAnotherServiceIsNamedThoughMostAgreedBeforeItsAns
                          ": its replica works on another database; it is not used"));
 }
 
-// It would be compared with no service, and the endpoint would not be named.
+// It would have no service to be compared with, and the endpoint would not be named.
 TEST_F(SurveyTest, AnAnswerThatComesWhileTheResultIsReportedIsHeardAfterwards) {
   Connection connection(slow_.endpoint() + "," + first_.endpoint() + "," + second_.endpoint());
   std::atomic<bool> reported = false;
@@ -114,7 +114,7 @@ TEST_F(SurveyTest, AnAnswerThatComesWhileTheResultIsReportedIsHeardAfterwards) {
   EXPECT_EQ(late.get_future().get(), slow_.endpoint());
 }
 
-TEST_F(SurveyTest, ALateAnswerThatOvertakesTheChoiceChoosesNothing) {
+TEST_F(SurveyTest, ALateAnswerThatOvertakesTheChoiceIsNotUsed) {
   Connection connection(slow_.endpoint() + "," + first_.endpoint() + "," + second_.endpoint());
 
   HearService(slow_.endpoint(), kWrong, connection, log_);
@@ -122,8 +122,8 @@ TEST_F(SurveyTest, ALateAnswerThatOvertakesTheChoiceChoosesNothing) {
   EXPECT_EQ(connection.service().id, "");
 }
 
-// Else the destructor of its connection would wait until the patience is over.
-TEST_F(SurveyTest, LateAnswersAreNotWaitedForOnceItIsCancelled) {
+// Otherwise its connection's destructor would wait for the whole patience.
+TEST_F(SurveyTest, CancellingEndsTheWaitForLateAnswers) {
   std::promise<void> done;
   {
     Connection connection(slow_.endpoint() + "," + first_.endpoint() + "," + second_.endpoint());

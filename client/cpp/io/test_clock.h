@@ -1,4 +1,4 @@
-// The clock of clients under test: it moves only when it is set. tenure/testing.h has what sets it.
+// The clock of clients under test: it moves only when it is set. See tenure/testing.h.
 #pragma once
 
 #include <atomic>
@@ -19,35 +19,35 @@ namespace tenure {
 // Thread-safe.
 class TestClock {
  public:
-  // What a client does at this time of the clock.
+  // The state of a client at the current time of the clock.
   struct Rest {
-    Lease::Time wake = Lease::Time::max();  // when it has something to do next
+    Lease::Time wake = Lease::Time::max();  // when it next has something to do
     bool awaits_answer = false;
     std::string session_id = {};  // empty: it has none
     bool streams = false;         // it renews this session on a stream
     size_t heard = 0;             // messages of that stream
   };
-  // A client that goes by the clock. If it has ended, it breaks its promise.
+  // A client that runs by this clock. If it has ended, it breaks its promise.
   struct Member {
-    // When it has done all that is due.
+    // Answers when the client has done all that is due.
     std::function<void(std::shared_ptr<std::promise<Rest>>)> rest;
-    // When the callbacks that are due have returned.
+    // Answers when the callbacks that are due have returned.
     std::function<void(std::shared_ptr<std::promise<bool>>)> callbacks;
   };
 
   [[nodiscard]] Lease::Time Now() const noexcept { return now_; }
   void Set(Lease::Time now) noexcept { now_ = now; }
-  // For a client's random numbers: the same in each run, and another one for each client.
+  // Seeds a client's random numbers: the same in each run, but different for each client.
   [[nodiscard]] uint64_t NextSeed() noexcept { return ++last_seed_; }
 
-  // A client that carries out each input, with what follows from it, before it takes the next one.
-  // `rest` is for its thread.
+  // Adds a client that carries out each input, with all that follows from it, before it takes the
+  // next. `rest` is for its thread.
   template <typename Input>
   void Join(const std::shared_ptr<Mailbox<Input>>& inputs, SerialExecutor& callbacks,
             std::function<Rest()> rest) {
     Member member{.rest =
                       [inputs, rest = std::move(rest)](auto answer) {
-                        inputs->Put([](auto&&...) {});  // whatever is due follows from this
+                        inputs->Put([](auto&&...) {});  // triggers all that is due
                         inputs->Put([rest, answer](auto&&...) { answer->set_value(rest()); });
                       },
                   .callbacks =

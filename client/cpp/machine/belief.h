@@ -1,7 +1,7 @@
-// Whether this process may act as the leader right now: for many readers, who pay nanoseconds, and
-// one writer. Pure: `now` is an argument.
+// Whether this process may act as the leader right now. Many threads read it, in nanoseconds; one
+// writes it. Pure: `now` is an argument.
 //
-// Once a reader has got "no" in a term, no reader gets "yes" in that term again.
+// Once a reader has seen "no" in a term, no reader sees "yes" in that term again.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class Belief {
 
   // For the writer's thread.
 
-  // In a later term than all before. REQUIRES: no belief stands.
+  // REQUIRES: no belief stands, and `term` is higher than all before.
   void Begin(uint64_t term, Time until) noexcept {
     term_ = term;
     until_ = until.time_since_epoch().count();
@@ -58,7 +58,7 @@ class Belief {
   static constexpr int64_t kNone = 0;
 
   std::atomic<uint64_t> term_ = 0;
-  mutable std::atomic<int64_t> until_ = kNone;  // in the holder's clock's ticks
+  mutable std::atomic<int64_t> until_ = kNone;  // in ticks of the holder's clock
 };
 
 }  // namespace tenure

@@ -43,7 +43,7 @@ bool IsRefusedForNow(const grpc::Status& status) {
     case grpc::StatusCode::UNAUTHENTICATED:
     case grpc::StatusCode::UNKNOWN:
     case grpc::StatusCode::INTERNAL: return true;
-    case grpc::StatusCode::UNIMPLEMENTED: return ReasonOf(status).empty();  // it is not Tenure
+    case grpc::StatusCode::UNIMPLEMENTED: return ReasonOf(status).empty();  // not Tenure
     default: return ReasonOf(status) == "CANDIDACY_WITHDRAWN";
   }
 }

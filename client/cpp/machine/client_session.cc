@@ -14,11 +14,11 @@ constexpr size_t kCallsMax = 64;  // under way at a time
 constexpr int kEndTriesMax = 3;
 constexpr auto kBackoffMin = 20ms;
 constexpr auto kBackoffMax = 500ms;
-// A place in a queue that an operator removed is noticed so late.
+// How late a lost place in a queue may be noticed, if an operator removed it.
 constexpr auto kCheckMin = 20s;
 constexpr auto kCheckMax = 40s;
-// How long a campaign for a set waits for its seats, and how much later than others a replica that
-// hangs is noticed by it.
+// How long a campaign for a set waits for its seats. It notices a hanging replica that much later
+// than other calls.
 constexpr auto kSetWait = 500ms;
 // How long a replica may take to answer before another one is asked.
 constexpr Duration kAnswerPatienceMin = 100ms;
@@ -76,7 +76,7 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
                                    const v1::CampaignResponse& response, Time now) {
   Pass(now);
   const auto call = TakeCall(number);
-  if (!call || call->session_id != session_id_) return;  // of a session that is over
+  if (!call || call->session_id != session_id_) return;  // from a session that has ended
   if (status.ok()) {
     failures_ = 0;
     if (session_id_.empty()) OnOpened(response.session());
@@ -91,7 +91,7 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
   if (status.ok()) return OnCampaignAnswered(*call, response, now);
   if (IsSessionGone(status)) {
     if (!session_id_.empty()) return SessionOver(CauseOf(status), now);
-    request_id_ = NewRequestId();  // it had opened one whose lease is over already
+    request_id_ = NewRequestId();  // it had opened a session whose lease has already expired
     return unanswered(Backoff(now));
   }
   if (OutlivedItsService(status, now)) return;
@@ -147,9 +147,10 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
     return seat->Unanswered(status, Within(kRefusedForNowMin, kRefusedForNowMax, now));
   }
   if (unanswered) return seat->Unanswered(status, Backoff(now));
-  const bool stands = ReasonOf(status) == "STALE_TERM";  // but not as it was thought to
+  const bool stands =
+      ReasonOf(status) == "STALE_TERM";  // but not in the term, or the queue, that we assumed
   if (stands && call->term == 0) {
-    v1::Leadership leadership;  // the place in the queue had become the seat
+    v1::Leadership leadership;  // the place in the queue has become the seat
     leadership.set_election(seat->options().election);
     leadership.set_term(std::strtoull(MetadataOf(status, "current_term").c_str(), nullptr, 10));
     if (leadership.term() == 0) return seat->Unanswered(status, Backoff(now));
@@ -239,7 +240,7 @@ uint64_t ClientSession::TermOf(SeatNumber number) {
   return entry == nullptr ? 0 : entry->seat.term();
 }
 
-// What time does.
+// Time.
 
 void ClientSession::Pass(Time now) {
   for (auto& [number, entry] : seats_.all()) entry.seat.Pass(now, lease_);
@@ -285,7 +286,7 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
   Seat& seat = entry.seat;
   if (now < CallAt(number, entry)) return;
   if (session_id_.empty() && seat.need() == Seat::Need::kResign) {
-    // What it may have been given belongs to a session that nobody here will ever know, or renew.
+    // A grant, if there was one, belongs to a session that nobody will ever know of or renew.
     request_id_ = NewRequestId();
     return seat.OnResigned(seat.term(), false, now);
   }
@@ -309,7 +310,7 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
   v1::ResignRequest request;
   request.set_session_id(session_id_);
   request.set_election(seat.options().election);
-  request.set_term(seat.term());  // 0: it waits
+  request.set_term(seat.term());  // 0: from the queue
   effects.push_back(SendResign{call, std::move(request), AnswerPatience()});
 }
 
@@ -358,7 +359,7 @@ void ClientSession::DropStream() {
 }
 
 void ClientSession::ReplicaFailed(uint64_t replica, bool silent) {
-  if (replica != replica_) return;  // it is not used any more
+  if (replica != replica_) return;  // no longer in use
   ++replica_;
   ++failures_;
   move_on_ = UseAnotherReplica{silent};
@@ -423,8 +424,7 @@ void ClientSession::TakeIn(const v1::SeatNotice& notice, Time now) {
   }
 }
 
-// The seats count as listed when the last part of the list has come, and the renewal as answered
-// with them.
+// The seats count as listed, and the renewal as answered, once the last part of the list is here.
 void ClientSession::TakeIn(const v1::Renewal& renewal, Time now) {
   if (renewal.sessions_size() != 1) return;
   const v1::SessionRenewal& session = renewal.sessions(0);
@@ -451,7 +451,7 @@ void ClientSession::Renewed(const v1::SessionRenewal& session, Time sent_at, Tim
   next_renewal_ = sent_at + lease_.RenewalInterval();
 }
 
-// The rest.
+// Internals.
 
 std::optional<ClientSession::Call> ClientSession::TakeCall(uint64_t number) {
   const auto call = calls_.extract(number);
@@ -475,7 +475,7 @@ v1::CampaignRequest ClientSession::Request(const std::vector<Entry*>& set, Durat
   request.set_value(options.value);
   request.set_priority(options.priority);
   request.set_supersede(options_.supersede);
-  *request.mutable_wait() = ToProto(wait);  // zero: the stream reports when it is elected
+  *request.mutable_wait() = ToProto(wait);  // zero: the stream reports the election
   if (!session_id_.empty()) {
     request.set_session_id(session_id_);
     if (const uint64_t term = set.front()->seat.after_term()) request.set_after_term(term);

@@ -2,14 +2,13 @@
 // stream to renew, and what the answers mean. Pure: no I/O, no clock, no threads; `now` is an
 // argument, and randomness comes from a seed.
 //
-// The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
-// number of elections. A place in a queue needs no open call: the stream reports an election. So
-// nothing is lost when a connection breaks, as long as the lease lasts. A set of elections has no
-// place in any queue: it is campaigned for until all its seats are free, in calls that wait a
-// little. Its seats lead together, when a renewal has confirmed that all are held; when one of them
-// ceases to lead, the others do, too.
+// The session is opened by the first campaign, and renewed on one KeepAlive stream however many
+// elections there are. A place in a queue needs no open call: the stream reports a grant. So a
+// broken connection loses nothing while the lease lasts. A set of elections has no place in any
+// queue: calls that wait for a moment campaign for it until all its seats are free. Its seats lead
+// together, once a renewal has confirmed that all are held; if one stops leading, so do the others.
 //
-// Usage: report what happened, then Decide, and do what it answers. For one thread.
+// Usage: report what happened, then call Decide and carry out the effects. For one thread.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -29,7 +28,7 @@
 
 namespace tenure {
 
-// What is to be done, in this order. Calls and streams have numbers that are never used again.
+// What to do, in this order. Numbers of calls and streams are never reused.
 struct SendCampaign {
   uint64_t call;
   v1::CampaignRequest request;
@@ -40,7 +39,7 @@ struct SendResign {
   v1::ResignRequest request;
   Duration patience;
 };
-// The answer is of no use any more. It comes all the same, perhaps as cancelled.
+// The answer is no longer needed. It still comes, perhaps as cancelled.
 struct CancelCall {
   uint64_t call;
 };
@@ -63,7 +62,7 @@ using Effect = std::variant<SendCampaign, SendResign, CancelCall, OpenStream, Se
 
 struct ClientSessionOptions {
   std::string candidate;
-  std::optional<Duration> lease_ttl;  // nothing: the election's or the server's
+  std::optional<Duration> lease_ttl;  // nothing: the default of the election or the server
   bool supersede = false;
 };
 
@@ -75,29 +74,29 @@ class ClientSession {
   ClientSession(ClientSessionOptions options, uint64_t seed)
       : options_(std::move(options)), random_(seed), request_id_(NewRequestId()) {}
 
-  // What this process wants and does. A seat that is gone, or was never added, is ignored.
+  // What this process wants and does. Seats that are gone, or were never added, are ignored.
 
-  // Numbers are never used again. A seat of an election that an earlier one has not left yet begins
+  // Numbers are never reused. If an earlier seat has not yet left the election, this one starts
   // when that is gone.
   void Add(SeatNumber number, SeatOptions options) { AddSet(number, {std::move(options)}); }
-  // Seats that are won together or not at all, with numbers from `first` on. What this process
-  // wants and does is reported for the first of them, and concerns all.
+  // Seats that are won together or not at all, numbered from `first` on. Calls for the first seat
+  // apply to the whole set.
   void AddSet(SeatNumber first, std::vector<SeatOptions> options) {
     seats_.AddSet(first, std::move(options));
   }
   void Proclaim(SeatNumber number, std::string value, Time now);
   void Leave(SeatNumber number, Time now);
   void Abandon(SeatNumber number, Time now);
-  // Somebody has acted on the end of a belief that this session has not noticed yet.
+  // A reader has acted on the end of a belief that this session has not noticed yet.
   void BeliefEnded(SeatNumber number, Time now);
   void WorkEnded(SeatNumber number, Time now);
-  // Abandons all seats and ends the session. A caller that insists gets half of the time for the
-  // resignations, and the rest for the end of the session, which frees the seats as well. Otherwise
-  // both are only tried a few times, at once.
+  // Abandons all seats and ends the session. With `insist_until`, half of the time is for the
+  // resignations, and the rest for ending the session, which also frees the seats. Without it, both
+  // are tried a few times, at once.
   void End(Time now, std::optional<Time> insist_until = std::nullopt);
   // Nothing is left to do after End.
   [[nodiscard]] bool Ended() const { return ended_; }
-  // OK when the service has ended the session, or there is none; else what it answered last.
+  // OK if the service has ended the session, or there is none; else its last answer.
   [[nodiscard]] const grpc::Status& end_status() const { return end_status_; }
 
   // What the service answers.
@@ -115,12 +114,12 @@ class ClientSession {
 
   // What to do now.
   [[nodiscard]] std::vector<Effect> Decide(Time now);
-  // When to Decide again, if nothing happens before.
+  // When to Decide again if nothing happens before.
   [[nodiscard]] Time NextWake() const;
 
   [[nodiscard]] const std::string& id() const { return session_id_; }
   [[nodiscard]] bool Streams() const { return stream_ != 0; }
-  // Of a call, or to a renewal.
+  // To a call or a renewal.
   [[nodiscard]] bool AwaitsAnswer() const { return !calls_.empty() || renewal_sent_; }
 
   // News for each seat since the last call.
@@ -132,26 +131,27 @@ class ClientSession {
   // The renewals that were answered since the last call.
   struct Renewal {
     Time::duration round_trip;
-    Time::duration margin;  // what was left until the deadline, had it not been answered
+    Time::duration margin;  // time that was left until the deadline when the answer came
   };
   [[nodiscard]] std::vector<Renewal> TakeRenewals() { return std::exchange(renewals_, {}); }
-  // Until when a seat's process may act as the leader of the whole set; Time{} if it does not lead.
+  // The time until which this process may act as the leader of the whole set; Time{} if it does not
+  // lead.
   [[nodiscard]] Time BelievedUntil(SeatNumber number) const {
     return seats_.BelievedUntil(number, lease_);
   }
   [[nodiscard]] uint64_t TermOf(SeatNumber number);
-  // Forgets the seats for which nothing is left to do, and names them.
+  // Removes the seats that have nothing left to do, and returns their numbers.
   [[nodiscard]] std::vector<SeatNumber> TakeGone() { return seats_.TakeGone(); }
 
  private:
-  // Seats from this number on are the session's own, and do not concern anybody else.
+  // Seats from this number on are the session's own; nobody else knows them.
   static constexpr SeatNumber kFirstStray = SeatNumber{1} << 63;
 
   using Entry = SeatBook::Entry;
   struct Call {
     SeatNumber seat;
     std::string session_id;
-    uint64_t term;  // that is resigned from
+    uint64_t term;  // of the resignation
     uint64_t replica;
     Time sent_at;
     bool campaign = false;  // for all seats of the set
@@ -161,34 +161,34 @@ class ClientSession {
   using Effects = std::vector<Effect>;
 
   void Pass(Time now);
-  // Nobody has to wait for the waiting call of a set that is given up.
+  // An abandoned set does not wait for its waiting call.
   void DecideToCancel(Effects& effects);
   void DecideStream(Time now, Effects& effects);
   void DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects);
   void DecideEnd(Time now, Effects& effects);
-  // When the next call for this seat is due; never, while none may be made.
+  // When the next call for this seat is due; never, while none is allowed.
   [[nodiscard]] Time CallAt(SeatNumber number, const Entry& entry) const;
   void Renew(Time now, Effects& effects);
-  // The stream is of no use any more.
+  // The stream is no longer useful.
   void DropStream();
-  // A call or stream failed that was made on this replica, and should go well on another.
+  // A call or stream on this replica failed, but should succeed on another.
   void ReplicaFailed(uint64_t replica, bool silent);
 
   void OnCampaignAnswered(const Call& call, const v1::CampaignResponse& response, Time now);
   void OnOpened(const v1::Session& session);
   void SessionOver(v1::Cause cause, Time now);
-  // Whether the session has ended since nobody can renew it: only replicas of other services are
-  // left, and its lease has passed.
+  // Whether the session has ended because nobody can renew it: only replicas of other services are
+  // left, and its lease has expired.
   bool OutlivedItsService(const grpc::Status& status, Time now);
   void SeatElected(const v1::Leadership& leadership, Time now);
-  // A seat of this session in an election in which nobody here stands: it is given up.
+  // A seat of this session in an election where this process does not stand. It will be given up.
   void AddStray(const std::string& election, Time now);
   void TakeIn(const v1::SeatNotice& notice, Time now);
   void TakeIn(const v1::Renewal& renewal, Time now);
   void Renewed(const v1::SessionRenewal& session, Time sent_at, Time now);
 
   [[nodiscard]] std::optional<Call> TakeCall(uint64_t call);
-  // For these seats, the set of one elector.
+  // For the set of one elector.
   [[nodiscard]] v1::CampaignRequest Request(const std::vector<Entry*>& set, Duration wait) const;
   [[nodiscard]] Duration AnswerPatience() const;
   [[nodiscard]] Time Within(std::chrono::milliseconds least, std::chrono::milliseconds most,
@@ -208,7 +208,7 @@ class ClientSession {
   uint64_t last_number_ = 0;  // of calls and streams
   SeatNumber next_stray_ = kFirstStray;
 
-  uint64_t replica_ = 0;  // rises whenever another one is used
+  uint64_t replica_ = 0;  // rises with each change of replica
   std::optional<UseAnotherReplica> move_on_;
   int failures_ = 0;  // of replicas, in a row
 
@@ -218,11 +218,11 @@ class ClientSession {
   Time open_at_{};
   Time next_renewal_ = Time::max();
   uint64_t sequence_ = 0;             // of the last renewal
-  uint64_t answered_ = 0;             // the last one that was
-  std::optional<Time> renewal_sent_;  // of the renewal that is not answered yet
+  uint64_t answered_ = 0;             // the latest answered one
+  std::optional<Time> renewal_sent_;  // the renewal that awaits an answer
   std::vector<Renewal> renewals_;
   bool seats_listed_ = false;  // by the answer to the stream's first renewal
-  // The seats in the parts of that answer which have come.
+  // The seats in the parts of that answer that have arrived.
   google::protobuf::RepeatedPtrField<v1::Leadership> list_;
 
   bool ending_ = false;

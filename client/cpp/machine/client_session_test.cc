@@ -45,7 +45,7 @@ TEST_F(ClientSessionTest, ALostAnswerIsFollowedByTheSameRequest) {
   EXPECT_EQ(campaign_.request_id(), request_id);
 }
 
-// A lost answer had opened it. Who asks for it again asks in vain.
+// A lost answer had opened it. Asking for it again is pointless.
 TEST_F(ClientSessionTest, ASessionThatEndedBeforeItWasKnownIsNotAskedForAgain) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
@@ -178,7 +178,7 @@ TEST_F(ClientSessionTest, TheLeaseIsCountedFromBeforeTheCampaignWasSent) {
   EXPECT_EQ(session_.BelievedUntil(1), kStart + 8100ms);
 }
 
-TEST_F(ClientSessionTest, ACampaignIsNotBelievedWhoseAnswerComesAfterTheLease) {
+TEST_F(ClientSessionTest, AGrantThatArrivesAfterTheLeaseIsNotBelieved) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
 
@@ -190,8 +190,8 @@ TEST_F(ClientSessionTest, ACampaignIsNotBelievedWhoseAnswerComesAfterTheLease) {
   EXPECT_THAT(Decide(), Contains("resign orders"));
 }
 
-// The session may be the one that an earlier try has opened, whose answer was lost. The service
-// renews it for each.
+// It may be the session that an earlier attempt opened, whose answer was lost. The service renews
+// it for each attempt.
 TEST_F(ClientSessionTest, TheLeaseOfARepeatedCampaignIsCountedFromBeforeTheRepetition) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
@@ -478,7 +478,7 @@ TEST_F(ClientSessionTest, AFailedResignationIsSentAgain) {
   EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
 }
 
-TEST_F(ClientSessionTest, WhoWasAskedToStepDownLetsOthersGoFirst) {
+TEST_F(ClientSessionTest, ALeaderAskedToStepDownLetsOthersGoFirst) {
   Lead();
   AskToStepDown("orders", 7, "b");
   now_ = session_.NextWake();
@@ -601,7 +601,7 @@ TEST_F(ClientSessionTest, ANewElectorStartsWhenTheOldOneHasLeft) {
   EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
 }
 
-TEST_F(ClientSessionTest, WhoeverInsistsTriesToEndTheSessionUntilThen) {
+TEST_F(ClientSessionTest, EndingTheSessionIsRetriedUntilTheDeadlineGiven) {
   Stand();
   session_.End(now_, now_ + 5s);
   now_ = kStart + 2500ms;
@@ -619,7 +619,7 @@ TEST_F(ClientSessionTest, WhoeverInsistsTriesToEndTheSessionUntilThen) {
   EXPECT_EQ(session_.end_status().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST_F(ClientSessionTest, WhoeverInsistsResignsTheSeatsBeforeTheSessionEnds) {
+TEST_F(ClientSessionTest, WithADeadlineTheSeatsAreResignedBeforeTheSessionEnds) {
   Lead();
   session_.End(now_, now_ + 5s);
   EXPECT_THAT(Decide(), ElementsAre("resign orders"));
@@ -726,7 +726,7 @@ TEST_F(ClientSessionTest, AReplicaOfAnotherServiceEndsNothingWhileTheLeaseLasts)
   EXPECT_THAT(Decide(), ElementsAre("another replica", "open", "renew"));
 }
 
-TEST_F(ClientSessionTest, ASessionThatOnlyOtherServicesAreLeftForIsOverWithItsLease) {
+TEST_F(ClientSessionTest, ASessionEndsWithItsLeaseIfOnlyOtherServicesAreLeft) {
   Lead();
   const auto wrong = Failure(grpc::StatusCode::FAILED_PRECONDITION, "WRONG_SERVICE");
   now_ += 10s;

@@ -1,4 +1,4 @@
-// A session as its process sees it, for tests of it: what it sends, and how that is answered.
+// Fixture for tests of a session: what it sends, and how the service answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,22 +36,22 @@ inline v1::Leadership Seat7(const std::string& election, uint64_t term = 7) {
   return leadership;
 }
 
-// Leases are 9 s, so that it renews every 3 s, and takes a replica that does not answer within
-// 1.5 s for one that hangs.
+// Leases are 9 s: the session renews every 3 s, and considers a replica that does not answer within
+// 1.5 s as hanging.
 class ClientSessionTest : public ::testing::Test {
  protected:
-  // What was sent by the last Decide, each in a few words.
+  // What the last Decide sent, each effect in a few words.
   std::vector<std::string> Decide() {
     std::vector<std::string> texts;
     for (const Effect& effect : session_.Decide(now_)) {
       texts.push_back(std::visit([this](const auto& what) { return Sent(what); }, effect));
     }
-    // A loop that acts on it, and waits until its wake-up time, does not spin.
+    // A loop that waits until the wake-up time does not spin.
     EXPECT_GT(session_.NextWake(), now_);
     for (uint64_t seat = 1; seat <= 3; ++seat) CheckBelief(seat);
     return texts;
   }
-  // No belief outlives its deadline, or what gives up the seat.
+  // No belief outlives its deadline, or a resignation.
   void CheckBelief(uint64_t seat) {
     if (session_.BelievedUntil(seat) == Lease::Time{}) return;
     EXPECT_TRUE(Believes(seat)) << "seat " << seat << " is believed in after its deadline";
@@ -87,7 +87,7 @@ class ClientSessionTest : public ::testing::Test {
     return move.silent ? "another replica for this silent one" : "another replica";
   }
 
-  // Answers to the oldest call that is not answered.
+  // Answers the oldest unanswered call.
   uint64_t TakeCall() {
     const uint64_t call = calls_.front();
     calls_.erase(calls_.begin());
@@ -164,7 +164,7 @@ class ClientSessionTest : public ::testing::Test {
     session_.OnStreamMessage(stream_, response, now_);
   }
 
-  // Waits for `election` in an open session with an open stream.
+  // Queues for `election` in an open session with an open stream.
   void Stand(const std::string& election = "orders") {
     session_.Add(1, {election, "", 0, false, std::nullopt});
     (void)Decide();

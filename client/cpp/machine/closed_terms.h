@@ -10,14 +10,14 @@
 
 namespace tenure {
 
-// Maximum number of elections whose closed terms are kept. What they refute is late news, which
-// comes within moments or never.
+// Maximum number of elections whose closed terms are kept. They refute late news, which comes
+// within moments or never.
 inline constexpr size_t kClosedTermsMax = 10'000;
 
-// Keeps those of the elections that were raised last. Not thread-safe.
+// Keeps the elections raised most recently. Not thread-safe.
 class ClosedTerms {
  public:
-  // Terms up to this one are closed; 0: none, as far as is known.
+  // Terms up to this one are closed; 0: none that we know of.
   [[nodiscard]] uint64_t Of(const std::string& election) const {
     const auto found = by_election_.find(election);
     return found == by_election_.end() ? 0 : found->second->second;

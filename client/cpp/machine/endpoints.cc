@@ -22,7 +22,7 @@ bool IsPort(const std::string& text) {
   return read.ec == std::errc() && read.ptr == end && port >= 1 && port <= kPortMax;
 }
 
-// What is wrong with it; empty if nothing is.
+// What is wrong with the endpoint; empty if nothing is.
 std::string Mistake(const std::string& endpoint) {
   if (endpoint.find("://") != std::string::npos) return "is a URL";
   if (endpoint.find_first_of("/ \t") != std::string::npos) return "is not an address";

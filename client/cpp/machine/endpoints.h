@@ -7,8 +7,8 @@
 
 namespace tenure {
 
-// Reads "host:port[,host:port...]"; blanks around each are left out. The error says what is wrong,
-// and what is allowed.
+// Parses "host:port[,host:port...]"; blanks around endpoints are ignored. The error says what is
+// wrong, and what is allowed.
 [[nodiscard]] tl::expected<std::vector<std::string>, std::string> ParseEndpoints(
     const std::string& text);
 

@@ -4,13 +4,13 @@
 
 namespace tenure {
 
-// As if everything before had been seen.
+// As if all earlier events had been seen.
 Observation::Observation(Wish wish) : wish_(std::move(wish)) {
   for (const auto& [election, revision] : wish_.from_revisions) seen_[election] = revision - 1;
 }
 
-// An observer resumes each election that it has seen by name: the contract allows as many selectors
-// as one stream may watch elections, and the prefixes on top.
+// An observer resumes every election that it has seen by name: the contract allows one selector for
+// each election that a stream may watch, plus the prefixes.
 v1::ObserveRequest Observation::Request() const {
   v1::ObserveRequest request;
   for (const auto& [election, revision] : seen_) {
@@ -38,17 +38,17 @@ Observation::Verdict Observation::Note(const v1::ObserveResponse& response) {
     case v1::ObserveResponse::kProgress: opened_ = true; return Verdict::kNews;
     case v1::ObserveResponse::MESSAGE_NOT_SET: break;
   }
-  return Verdict::kKnown;  // of a newer service
+  return Verdict::kKnown;  // from a newer service
 }
 
 Observation::Verdict Observation::Note(const v1::Snapshot& snapshot) {
   const auto seen = seen_.find(snapshot.election());
-  // Only a RESYNC may pass over events, or go back: to a database that was restored.
+  // Only a RESYNC may skip events, or go back, to a restored database.
   if (seen != seen_.end() && snapshot.reason() != v1::Snapshot::REASON_RESYNC) {
     return snapshot.revision() <= seen->second ? Verdict::kKnown : Verdict::kGap;
   }
-  // What was found by its prefix and is deleted need not be asked for by name, if the prefix asks
-  // for its first event.
+  // A deleted election that was found by prefix need not be requested by name, if the prefix asks
+  // for first events.
   const bool gone =
       wish_.prefix && snapshot.revision() == 0 && wish_.from_revision.value_or(1) == 1;
   if (!gone) {
@@ -63,7 +63,7 @@ Observation::Verdict Observation::Note(const v1::Event& event) {
   const auto seen = seen_.find(event.election());
   const uint64_t next = seen == seen_.end() ? wish_.from_revision.value_or(1) : seen->second + 1;
   if (event.revision() < next) return Verdict::kKnown;
-  // The service knows which one is the first: in a database that was restored it is not 1.
+  // The service knows which event is the first: in a restored database it is not 1.
   if (event.revision() > next && next != 1) return Verdict::kGap;
   seen_[event.election()] = event.revision();
   return Verdict::kNews;

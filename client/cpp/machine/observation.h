@@ -1,7 +1,7 @@
-// What an observer has seen, and hence what it asks for next and what is news to it.
+// What an observer has seen, and therefore what it requests next and what is news to it.
 //
-// Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or
-// leaves out, every event is news exactly once, and in order.
+// Pure: no I/O, no clock. Streams are noted one after another; whatever each repeats or leaves out,
+// every event is news exactly once, and in order.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,20 @@ class Observation {
     std::vector<std::string> names;  // of elections, or their prefixes
     bool prefix = false;
     std::optional<uint64_t> from_revision = {};
-    std::map<std::string, uint64_t> from_revisions = {};  // of single elections, instead of it
+    std::map<std::string, uint64_t> from_revisions =
+        {};  // of single elections, instead of from_revision
   };
   enum class Verdict {
     kNews,
     kKnown,  // was reported before, or was not wanted
-    kGap,    // something is missing before it: open another stream
+    kGap,    // something before it is missing: open another stream
   };
 
   explicit Observation(Wish wish);
 
   // What to ask for on the next stream.
   [[nodiscard]] v1::ObserveRequest Request() const;
-  // What a message of the stream in use is. Only news counts as seen.
+  // Classifies a message of the stream in use. Only news counts as seen.
   [[nodiscard]] Verdict Note(const v1::ObserveResponse& response);
 
  private:

@@ -98,7 +98,7 @@ void Seat::OnStanding(const v1::Standing& place, Time now, Time check_at) {
 
 void Seat::OnBlocked(const std::vector<std::string>& elections, Time now, Time retry_at) {
   trouble_ = Trouble::kNone;
-  // The service has left it to this session all the same.
+  // The service has nevertheless left the seat to this session.
   if (HeldWhenAsked()) StandDown(now);
   maybe_placed_ = leadership_.term() != 0;
   if (phase_ != Phase::kOutside) return;
@@ -118,7 +118,7 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
   leadership_ = leadership;
   trouble_ = Trouble::kNone;
   outlived_lease_ = false;
-  if (working_) {  // still for an earlier term: this one is given up after it
+  if (working_) {  // still working for an earlier term: this one is given up afterwards
     phase_ = Phase::kStopping;
     return;
   }
@@ -139,13 +139,13 @@ void Seat::OnLost(uint64_t term, v1::Cause cause, Time now) {
   if (phase_ == Phase::kResigning && term == leadership_.term()) return;  // the answer ends it
   if (leadership_.term() != 0) return Over(cause, now);
   if (phase_ != Phase::kStanding) return;
-  phase_ = Phase::kOutside;  // elected and lost before anybody here knew of it
+  phase_ = Phase::kOutside;  // elected and lost before this process knew
   need_at_ = now;
 }
 
 void Seat::OnStepDownAsked(uint64_t term, const std::string& successor, Time now) {
   if (term != leadership_.term()) return;
-  leadership_.set_successor(successor);  // it hands over when it begins, if it does not lead yet
+  leadership_.set_successor(successor);  // if it does not lead yet, it hands over when it begins
   if (phase_ == Phase::kLeading) AskToHandOver(now);
   if (phase_ == Phase::kRetaking) GiveUp(now);
 }
@@ -157,7 +157,7 @@ void Seat::OnSessionOver(v1::Cause cause, Time now) {
 
 void Seat::OnRefused(const grpc::Status& status, Time now) {
   events_.push_back(Refused{status});
-  if (phase_ == Phase::kLeading || phase_ == Phase::kStopping) return;  // only the value is
+  if (phase_ == Phase::kLeading || phase_ == Phase::kStopping) return;  // only the value is refused
   Leave(now);
 }
 
@@ -187,7 +187,7 @@ void Seat::Pass(Time now, const Lease& lease) {
   }
   if (phase_ == Phase::kRetaking) {
     if (!lease.BelievedAt(now)) {
-      need_at_ = Time::max();  // until a renewal says that the session lives
+      need_at_ = Time::max();  // until a renewal confirms that the session is alive
     } else if (need_at_ == Time::max()) {
       need_at_ = now;
     }
@@ -280,7 +280,7 @@ bool Seat::HeldWhenAsked() const {
 }
 
 Seat::Time::duration Seat::Grace(const Lease& lease) const {
-  // A session that is over has no lease any more.
+  // An ended session has no lease any more.
   const Duration ttl = lease.ttl() != Duration(0) ? lease.ttl() : lease_ttl_;
   return std::min(options_.stop_grace.value_or(ttl / kGraceDivisor), ttl / 2);
 }

@@ -106,10 +106,9 @@ void SeatBook::ListAsked() {
   for (auto& [number, entry] : seats_) entry.term_asked = entry.seat.term();
 }
 
-// The stream tells what happens from before the list was read. So a seat that is not listed, and
-// that was held when the list was asked for, is lost. One that was granted since may have been
-// granted after the list was read: then the stream tells of the grant too. Or it was granted and
-// lost before.
+// The stream reports all changes from before the list was read. So a seat that is not listed is
+// lost, if it was held when the list was requested. A seat granted since then was either granted
+// after the list was read, and the stream reports that too, or it was granted and lost before.
 void SeatBook::Listed(const google::protobuf::RepeatedPtrField<v1::Leadership>& list,
                       uint64_t stream, Time now) {
   for (auto& [number, entry] : seats_) {
@@ -149,7 +148,7 @@ void SeatBook::Settle(Set& set, Time now, const Lease& lease, uint64_t sent, uin
              all([](const Entry& seat) { return !seat.in_doubt; })) {
     for (const SeatNumber number : set.seats) seats_.at(number).seat.Begin(now, lease);
   }
-  // What the stream tells of a set comes seat by seat, and may come before the campaign's answer.
+  // The stream reports a set seat by seat, perhaps before the campaign's answer.
   if (all(held) || all(leads)) return;
   for (const SeatNumber number : set.seats) {
     Seat& seat = seats_.at(number).seat;

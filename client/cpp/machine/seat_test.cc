@@ -35,8 +35,8 @@ std::string Text(const SeatEvent& event) {
   return std::visit(Texter(), event);
 }
 
-// A seat with a lease of 10 s that is renewed at each second that a test names. It is believed in
-// for 9 s, overdue after 5 s, and its work may take 2.5 s to end.
+// A seat with a lease of 10 s that is renewed whenever a test says so. It is believed in for 9 s,
+// overdue after 5 s, and its work may take 2.5 s to end.
 class SeatTest : public ::testing::Test {
  protected:
   static SeatOptions Options(bool has_work) { return {"orders", "a:1", 0, has_work, std::nullopt}; }
@@ -46,7 +46,7 @@ class SeatTest : public ::testing::Test {
     place.set_position(position);
     return place;
   }
-  // To a moment; time passes for the seat.
+  // Moves to this time, so that time passes for the seat.
   void At(std::chrono::milliseconds when) {
     now_ = kStart + when;
     seat_.Pass(now_, lease_);
@@ -95,7 +95,7 @@ TEST_F(SeatTest, AfterItsOneTermItStandsNoMore) {
   }
 }
 
-// One that leads when its set does.
+// A seat that leads when its set does.
 class SeatOfASetTest : public SeatTest {
  protected:
   SeatOfASetTest() { seat_ = Seat({"orders", "a:1", 0, true, std::nullopt, true}); }
@@ -397,7 +397,7 @@ TEST_F(SeatTest, AnAnswerThatALeaderIsWaitingEndsItsTerm) {
   EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "stop work"));
 }
 
-TEST_F(SeatTest, LateNewsOfATermThatAnAnswerHasEndedCountForNothing) {
+TEST_F(SeatTest, LateNewsOfATermEndedByAnAnswerIsIgnored) {
   Lead(7);
   seat_.Proclaim("b:2", now_);
   seat_.Asked();
@@ -411,7 +411,7 @@ TEST_F(SeatTest, LateNewsOfATermThatAnAnswerHasEndedCountForNothing) {
   EXPECT_THAT(Events(), IsEmpty());
 }
 
-TEST_F(SeatTest, ATermThatWasLostBeforeItsGrantWasHeardOfIsFollowedByACampaignAtOnce) {
+TEST_F(SeatTest, ATermLostBeforeItsGrantArrivedIsFollowedByACampaignAtOnce) {
   seat_.Asked();
   seat_.OnStanding(Place(3), now_, now_ + 30s);
 
@@ -516,7 +516,7 @@ TEST_F(SeatTest, AnElectorThatNeverCampaignedIsGoneAtOnce) {
   EXPECT_TRUE(seat_.Gone());
 }
 
-TEST_F(SeatTest, TroubleIsReportedOnceUntilItIsOver) {
+TEST_F(SeatTest, TroubleIsReportedOnceUntilItEnds) {
   const grpc::Status unreachable(grpc::StatusCode::UNAVAILABLE, "unreachable");
   seat_.Asked();
 
@@ -579,7 +579,7 @@ TEST_F(SeatWithoutWorkTest, TheTermEndsAtTheDeadlineAndTheNextIsAskedForOnceTheL
   EXPECT_EQ(seat_.after_term(), 1);
 }
 
-TEST_F(SeatWithoutWorkTest, WhoeverMeetsTheDeadlineFirstEndsTheTerm) {
+TEST_F(SeatWithoutWorkTest, TheFirstReaderToSeeTheDeadlineEndsTheTerm) {
   Lead();
 
   seat_.BeliefEnded(now_ + 9s);
@@ -692,7 +692,7 @@ TEST_F(SeatOfASetTest, ASeatThatIsLeftToABlockedSetIsGivenUp) {
   EXPECT_EQ(seat_.term(), 7);
 }
 
-TEST_F(SeatOfASetTest, AGrantAfterABlockedAnswerWasAskedForIsKept) {
+TEST_F(SeatOfASetTest, AGrantNewerThanABlockedAnswerIsKept) {
   seat_.Asked();
   At(0s);
   Renewed();

@@ -8,7 +8,7 @@
 namespace tenure {
 namespace {
 
-// The endpoints that answered with one id.
+// The endpoints that answered with the same id.
 struct Group {
   std::string id;
   std::vector<std::string> endpoints;

@@ -1,4 +1,4 @@
-// Which service a client belongs to, after it has asked its endpoints. Pure.
+// Which service a client belongs to, decided from the answers of its endpoints. Pure.
 //
 // Each database is one service. An endpoint that works on another database must not be used: its
 // replica would elect a second leader.
@@ -38,7 +38,7 @@ struct KnownService {
     const KnownService& known, const std::vector<EndpointAnswer>& answers);
 
 // Whether more than half of the endpoints agree on one service, and on the pinned one if there is
-// one: the other answers need not be waited for.
+// one. Then the other answers do not matter.
 [[nodiscard]] bool MostAgree(const KnownService& known, const std::vector<EndpointAnswer>& answers);
 
 }  // namespace tenure

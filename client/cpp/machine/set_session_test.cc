@@ -17,7 +17,7 @@ class SetSessionTest : public ClientSessionTest {
   }
   SetSessionTest() { session_.AddSet(1, {Options("a"), Options("b")}); }
 
-  // Holds them, and has not asked yet whether that is so.
+  // Holds the seats, and has not asked for confirmation yet.
   void Hold() {
     EXPECT_THAT(Decide(), ElementsAre("campaign a+b"));
     AnswerAllElected();
@@ -116,7 +116,7 @@ TEST_F(SetSessionTest, WhileItIsBlockedItHoldsNothingAndWaitsInTheCall) {
   EXPECT_TRUE(Believes(1) && Believes(2));
 }
 
-TEST_F(SetSessionTest, WhoeverLeavesABlockedSetDoesNotWaitForItsCall) {
+TEST_F(SetSessionTest, LeavingABlockedSetDoesNotWaitForItsCall) {
   BeBlocked();
   session_.Leave(1, now_);
   EXPECT_THAT(Decide(), ElementsAre("cancel"));
@@ -171,7 +171,7 @@ TEST_F(SetSessionTest, AHandoverOfOneSeatEndsTheWorkAndThenAll) {
   EXPECT_THAT(Decide(), ElementsAre("resign a", "resign b"));
 }
 
-TEST_F(SetSessionTest, AHandoverThatWasAskedForBeforeTheConfirmationFollowsIt) {
+TEST_F(SetSessionTest, AHandoverRequestedBeforeTheConfirmationFollowsIt) {
   Hold();
   (void)Decide();
   AskToStepDown("b", 7, "c");

@@ -11,10 +11,9 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = Trouble::Kind;
 
-constexpr auto kRepeatAfter = 1min;  // if it is of another kind by then
+constexpr auto kRepeatAfter = 1min;  // if its kind has changed by then
 
-// What gRPC says of a connection that it cannot make, by a part of its message. The first match
-// counts.
+// gRPC's messages about failed connections, by a part of the text. The first match counts.
 struct Row {
   std::string_view part;
   Kind kind;
@@ -38,7 +37,7 @@ constexpr Row kConnecting[] = {
     {"alert", Kind::kRefusesTls, "it refuses the TLS handshake; does it accept our certificate?"},
     {"SETTINGS", Kind::kNoAnswer, "no answer"},
     {"timed out", Kind::kNoAnswer, "no answer"},
-    // gRPC 1.51 says so of some attempts that it has given up, on a busy machine.
+    // gRPC 1.51 reports this for some attempts that it gave up on a busy machine.
     {"No such file or directory", Kind::kNoAnswer, "no answer"},
     {"unhealthy", Kind::kNotReady, "the service runs, but is not ready"},
     {"No route to host", Kind::kRefused, "no route to host"},

@@ -13,17 +13,17 @@
 namespace tenure {
 
 struct Trouble {
-  // Two troubles of one kind are the same to a user.
+  // Two troubles of one kind look the same to a user.
   enum class Kind {
     kRefused,  // nobody listens
     kNoSuchHost,
     kNoAnswer,
-    kBroken,  // the connection was there, and is gone
+    kBroken,  // the connection was established, and is gone
     kNotGrpc,
-    kWantsTls,  // or something else that we do not speak
+    kWantsTls,  // or speaks something else
     kNoTls,
     kCertificate,  // of the service
-    kRefusesTls,   // the service does not want our certificate, or wants one
+    kRefusesTls,   // the service rejects our certificate, or wants one
     kNotTenure,
     kNotReady,
     kDatabase,
@@ -38,20 +38,20 @@ struct Trouble {
 
 // REQUIRES: an error. `tls`: the connection uses TLS.
 [[nodiscard]] Trouble Explain(const grpc::Status& status, bool tls);
-// The same error, with a message that names the endpoint and explains what gRPC says. What the
-// service says is kept.
+// The same error, with a message that names the endpoint and explains gRPC's text. The service's
+// own text is kept.
 [[nodiscard]] grpc::Status Explained(const grpc::Status& status, const std::string& endpoint,
                                      bool tls);
 
-// What to log about the endpoints of a client: what is wrong, once, and its end, once. Not
+// Decides what to log about the endpoints of a client: each trouble once, and its end once. Not
 // thread-safe.
 class TroubleLog {
  public:
   using Time = Lease::Time;
 
-  // Whether to log this: it is new, or of another kind than what was logged a while ago.
+  // Whether to log this: it is new, or of another kind than the one logged a while ago.
   [[nodiscard]] bool Failed(const std::string& endpoint, Trouble::Kind kind, Time now);
-  // For how long it had failed; nothing if it had not.
+  // How long it had failed; nothing if it had not.
   [[nodiscard]] std::optional<Time::duration> Answered(const std::string& endpoint, Time now);
 
  private:

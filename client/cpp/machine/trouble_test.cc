@@ -1,5 +1,5 @@
-// What is said of an endpoint that cannot be used. How gRPC words each failure is seen by
-// tests/rpc/tool_endpoints_test.cc, against real servers.
+// The texts about unusable endpoints. tests/rpc/tool_endpoints_test.cc checks how gRPC words each
+// failure, against real servers.
 #include "client/cpp/machine/trouble.h"
 
 #include <gtest/gtest.h>
@@ -37,14 +37,14 @@ TEST(ExplainedTest, AnAttemptThatWasGivenUpGotNoAnswer) {
   }
 }
 
-TEST(ExplainedTest, WhatTheServiceSaysIsKept) {
+TEST(ExplainedTest, TheServicesOwnTextIsKept) {
   const auto status = RichStatus(grpc::StatusCode::INVALID_ARGUMENT, "the lease is too short",
                                  {.reason = "INVALID_LEASE_TTL"});
 
   EXPECT_EQ(Explained(status, "a:1", false).error_message(), "the lease is too short");
 }
 
-TEST(ExplainedTest, ADatabaseThatIsAwayIsTheServicesOwn) {
+TEST(ExplainedTest, AnUnreachableDatabaseIsReportedAsTheCause) {
   const auto status = RichStatus(grpc::StatusCode::UNAVAILABLE, "MySQL error 2002",
                                  {.reason = "STORE_UNAVAILABLE"});
 
@@ -52,7 +52,7 @@ TEST(ExplainedTest, ADatabaseThatIsAwayIsTheServicesOwn) {
             "a:1: the service runs, but cannot reach its database: MySQL error 2002");
 }
 
-TEST(TroubleLogTest, ATroubleIsSaidOnce) {
+TEST(TroubleLogTest, ATroubleIsLoggedOnce) {
   TroubleLog log;
 
   EXPECT_TRUE(log.Failed("a:1", Kind::kRefused, kStart));
@@ -60,7 +60,7 @@ TEST(TroubleLogTest, ATroubleIsSaidOnce) {
   EXPECT_FALSE(log.Failed("a:1", Kind::kRefused, kStart + 1h));
 }
 
-TEST(TroubleLogTest, EachEndpointHasItsOwn) {
+TEST(TroubleLogTest, TroublesAreTrackedPerEndpoint) {
   TroubleLog log;
   EXPECT_TRUE(log.Failed("a:1", Kind::kRefused, kStart));
 
@@ -68,7 +68,7 @@ TEST(TroubleLogTest, EachEndpointHasItsOwn) {
   EXPECT_FALSE(log.Answered("c:1", kStart));
 }
 
-TEST(TroubleLogTest, AnotherKindIsSaidAfterAMinute) {
+TEST(TroubleLogTest, AnotherKindIsLoggedAfterAMinute) {
   TroubleLog log;
   EXPECT_TRUE(log.Failed("a:1", Kind::kRefused, kStart));
 
@@ -77,7 +77,7 @@ TEST(TroubleLogTest, AnotherKindIsSaidAfterAMinute) {
   EXPECT_FALSE(log.Failed("a:1", Kind::kRefused, kStart + 119s));
 }
 
-TEST(TroubleLogTest, TheEndIsSaidOnceWithHowLongItLasted) {
+TEST(TroubleLogTest, RecoveryIsLoggedOnceWithTheLengthOfTheOutage) {
   TroubleLog log;
   EXPECT_TRUE(log.Failed("a:1", Kind::kRefused, kStart));
   EXPECT_FALSE(log.Failed("a:1", Kind::kNoAnswer, kStart + 5s));
@@ -87,7 +87,7 @@ TEST(TroubleLogTest, TheEndIsSaidOnceWithHowLongItLasted) {
   EXPECT_TRUE(log.Failed("a:1", Kind::kRefused, kStart + 14s));
 }
 
-TEST(EndpointsTest, BlanksAroundAnEndpointAreLeftOut) {
+TEST(EndpointsTest, BlanksAroundAnEndpointAreIgnored) {
   EXPECT_EQ(ParseEndpoints("a:7070, b:7070 ,,[::1]:7"),
             (std::vector<std::string>{"a:7070", "b:7070", "[::1]:7"}));
 }

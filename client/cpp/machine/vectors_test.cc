@@ -1,5 +1,5 @@
-// Plays the vectors of tests/polyglot/vectors, which the clients of all languages are tested with,
-// to the machines that ship. Their README says what each field means.
+// Plays the vectors of tests/polyglot/vectors, which test the clients of all languages, to the
+// machines that ship. Their README says what each field means.
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ Json ToJson(const google::protobuf::Message& message) {
   return Json::parse(text);
 }
 
-// As ToJson writes it: a vector may name the fields in any order.
+// In the form that ToJson writes: a vector may name the fields in any order.
 template <typename Message>
 void MakeCanonical(Json& json) {
   json = ToJson(ToMessage<Message>(json));
@@ -90,7 +90,7 @@ class SessionPlayer {
                   .supersede = options.value("supersede", false)},
                  seed) {}
 
-  // What follows from the step, in the words of the vectors.
+  // The step's outcome, in the words of the vectors.
   Json Play(const Json& step) {
     now_ = kStart + milliseconds(step.at("at_ms").get<int64_t>());
     if (step.contains("input")) {
@@ -222,7 +222,7 @@ class SessionPlayer {
   std::map<std::string, int> request_ids_;  // numbered as they appear
 };
 
-// What a step expects, with everything that it does not mention.
+// What a step expects, including everything that it leaves out.
 Json Expected(const Json& step) {
   Json expected = {{"effects", step.value("effects", Json::array())}};
   for (Json& effect : expected["effects"]) {
@@ -242,7 +242,7 @@ Json Expected(const Json& step) {
   return expected;
 }
 
-// A range is met by any time within it.
+// Any time within a range matches it.
 void MatchRange(const Json& expected, Json& time) {
   if (!expected.is_array() || !time.is_number()) return;
   if (expected.at(0) <= time && time <= expected.at(1)) time = expected;
@@ -255,7 +255,7 @@ void PlaySession(const Json& scenario, uint64_t seed) {
     Json said = player.Play(step);
     MatchRange(expected.at("wake_ms"), said.at("wake_ms"));
 
-    // Not in the order of their fields.
+    // The order of fields does not matter.
     ASSERT_EQ(nlohmann::json(said), nlohmann::json(expected))
         << "in the step " << step.dump() << "\nwhich should say " << said.dump();
   }
@@ -315,7 +315,7 @@ void PlayService(const Json& scenario) {
   EXPECT_EQ(not_used, scenario.value("not_used", Json::array()));
 }
 
-// Before its own steps come those of its opening.
+// Puts the steps of its opening first.
 void Open(Json& scenario, const Json& vectors) {
   Json steps = vectors.at("openings").at(scenario.at("opening").get<std::string>());
   for (const Json& step : scenario.at("steps")) steps.push_back(step);
@@ -338,9 +338,9 @@ Json Scenarios(const std::string& machine) {
   return scenarios;
 }
 
-TEST(VectorsTest, TheSessionDoesWhatTheySay) {
+TEST(VectorsTest, TheSessionFollowsTheVectors) {
   for (const Json& scenario : Scenarios("session")) {
-    // Whatever chance decides.
+    // The outcome must not depend on random numbers.
     for (const uint64_t seed : {1, 2, 3, 4, 5}) {
       SCOPED_TRACE(scenario.at("name").get<std::string>());
       ASSERT_NO_FATAL_FAILURE(PlaySession(scenario, seed));
@@ -348,14 +348,14 @@ TEST(VectorsTest, TheSessionDoesWhatTheySay) {
   }
 }
 
-TEST(VectorsTest, TheObservationDoesWhatTheySay) {
+TEST(VectorsTest, TheObservationFollowsTheVectors) {
   for (const Json& scenario : Scenarios("observation")) {
     SCOPED_TRACE(scenario.at("name").get<std::string>());
     ASSERT_NO_FATAL_FAILURE(PlayObservation(scenario));
   }
 }
 
-TEST(VectorsTest, TheServiceIsChosenAsTheySay) {
+TEST(VectorsTest, TheServiceIsChosenByTheVectors) {
   for (const Json& scenario : Scenarios("service")) {
     SCOPED_TRACE(scenario.at("name").get<std::string>());
     PlayService(scenario);

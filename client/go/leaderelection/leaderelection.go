@@ -13,7 +13,7 @@
 // What is different from client-go:
 //   - The seat is never released while OnStartedLeading runs. It must return soon after its context ends,
 //     which is before the lease does.
-//   - Run does not return when the term is over: it stands again, until its context ends. A program that
+//   - Run does not return when the term ends: it stands again, until its context ends. A program that
 //     should restart instead exits in OnStoppedLeading.
 //   - OnStoppedLeading is called once for each term, and never without one.
 //   - The context carries the seat: see SeatOf.
@@ -35,7 +35,7 @@ type Callbacks struct {
 	// This process may not act as the leader any more. If the lease ran out, OnStartedLeading may not have
 	// returned yet.
 	OnStoppedLeading func()
-	// Another candidate leads, or this one: the first time, and with each change.
+	// Another candidate leads, or this one. Called for the first leader and for each change.
 	OnNewLeader func(identity string)
 }
 
@@ -44,7 +44,7 @@ type Config struct {
 	Client    *tenure.Client
 	Election  string
 	Callbacks Callbacks
-	// Everything else; its OnLost and OnLeaderChanged are called besides the callbacks.
+	// Everything else; OnLost and OnLeaderChanged are called in addition to the callbacks.
 	Options tenure.ElectorOptions
 }
 
@@ -99,10 +99,11 @@ func (l *LeaderElector) Run(ctx context.Context) error {
 	})
 }
 
-// IsLeader says whether this process may act as the leader now.
+// IsLeader reports whether this process may act as the leader now.
 func (l *LeaderElector) IsLeader() bool { return l.elector.IsLeader() }
 
-// GetLeader is the candidate that leads, as far as is known here; empty if nobody does. For information.
+// GetLeader is the candidate that leads, as far as this process knows; empty if nobody does. For
+// information.
 func (l *LeaderElector) GetLeader() string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -128,7 +129,7 @@ func Run(ctx context.Context, config Config) error {
 	return elector.Run(ctx)
 }
 
-// RunOrDie is Run that panics when it would return an error.
+// RunOrDie is Run, but panics instead of returning an error.
 func RunOrDie(ctx context.Context, config Config) {
 	if err := Run(ctx, config); err != nil {
 		panic(err)

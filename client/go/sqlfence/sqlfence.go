@@ -27,7 +27,7 @@ import (
 // TriesMax is the maximum number of attempts of Guarded.
 const TriesMax = 5
 
-// ErrTermOver : the term has ended. Stop acting as the leader.
+// ErrTermOver means that the term has ended. Stop acting as the leader.
 var ErrTermOver = errors.New("sqlfence: the term is over")
 
 // The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure. Other
@@ -49,15 +49,15 @@ const (
 type Meaning int
 
 const (
-	// Other : anything else. Roll back; what to do next is up to you.
+	// Other is any other error. Roll back; what to do next is up to you.
 	Other Meaning = iota
-	// TermOver : the term has ended. Roll back, and stop acting as the leader.
+	// TermOver means that the term has ended. Roll back, and stop acting as the leader.
 	TermOver
-	// TryAgain says nothing about the term. Roll back, and start again with the fence.
+	// TryAgain means nothing for the term. Roll back, and start again with the fence.
 	TryAgain
 )
 
-// MeaningOf an error of the driver, or one that wraps it.
+// MeaningOf classifies an error of the driver, or one that wraps it.
 func MeaningOf(err error) Meaning {
 	if errors.Is(err, ErrTermOver) {
 		return TermOver
@@ -91,9 +91,9 @@ type Fence struct {
 	Database string // the one with Tenure's tables; "tenure" if empty
 }
 
-// Statement is the first one of a transaction: after START TRANSACTION, and before anything you read. A
-// message of its own, as each one after it. Safe for any election name, character set and SQL mode of the
-// connection.
+// Statement is the first statement of a transaction: after START TRANSACTION, and before anything you
+// read. Send it as its own message, like each one after it. Safe for any election name, character set
+// and SQL mode of the connection.
 func (f Fence) Statement() string {
 	database := f.Database
 	if database == "" {
@@ -132,7 +132,7 @@ func (f Fence) once(ctx context.Context, db *sql.DB, work func(tx *sql.Tx) error
 	if err != nil {
 		return fmt.Errorf(transactionFailed, err)
 	}
-	defer func() { _ = tx.Rollback() }() // of no effect after the commit
+	defer func() { _ = tx.Rollback() }() // does nothing after the commit
 	if _, err := tx.ExecContext(ctx, f.Statement()); err != nil {
 		return fmt.Errorf(transactionFailed, err)
 	}

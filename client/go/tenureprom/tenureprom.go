@@ -3,7 +3,7 @@
 //	metrics, err := tenureprom.New(prometheus.DefaultRegisterer)
 //	client, err := tenure.NewClient(tenure.ClientOptions{Metrics: metrics})
 //
-// The names are those of every library of Tenure, and Kubernetes' where it has one.
+// All libraries of Tenure use the same names, and Kubernetes' where it has one.
 package tenureprom
 
 import (
@@ -72,7 +72,7 @@ func counters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-// Stands makes the series of an election, at 0.
+// Stands creates the series of an election, at 0.
 func (m *Metrics) Stands(election string) {
 	m.masterStatus.WithLabelValues(election)
 	m.slowPath.WithLabelValues(election)

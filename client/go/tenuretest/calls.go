@@ -16,7 +16,7 @@ import (
 
 const serviceID = "7e577e577e577e577e577e577e577e57"
 
-// calls are those of the contract.
+// calls implement the contract.
 type calls struct {
 	pb.UnimplementedElectionServiceServer
 	*Service
@@ -69,7 +69,7 @@ func (c *calls) Campaign(_ context.Context, request *pb.CampaignRequest) (*pb.Ca
 	return response, nil
 }
 
-// sessionFor is the session of a campaign, which may open it.
+// sessionFor is the session of a campaign, which may open one.
 func (c *calls) sessionFor(request *pb.CampaignRequest) (*session, error) {
 	id := request.GetSessionId()
 	if id == "" {
@@ -96,7 +96,7 @@ func (c *calls) sessionFor(request *pb.CampaignRequest) (*session, error) {
 	return its, nil
 }
 
-// live is a session that has not ended, or an error.
+// live is the session, or an error if it has ended or does not exist.
 func (c *calls) live(id string) (*session, error) {
 	its := c.sessions[id]
 	switch {
@@ -259,7 +259,7 @@ func (o *observer) selects(election string) bool {
 	return false
 }
 
-// prefixOf is the selector by prefix for an election that none names; nil if there is none.
+// prefixOf is the prefix selector for an election that no selector names; nil if there is none.
 func (o *observer) prefixOf(election string) *pb.Selector {
 	var found *pb.Selector
 	for _, selector := range o.selectors {
@@ -273,7 +273,7 @@ func (o *observer) prefixOf(election string) *pb.Selector {
 	return found
 }
 
-// begin sends the election's state, or its events from the revision that is wanted.
+// begin sends the election's state, or its events from the requested revision.
 func (o *observer) begin(e *election, selector *pb.Selector) {
 	if e == nil {
 		e = &election{name: selector.GetElection()}
@@ -289,14 +289,14 @@ func (o *observer) begin(e *election, selector *pb.Selector) {
 	}
 }
 
-// outbox has what a stream is to be sent, in order. send is called with the mutex of the service.
+// outbox holds the messages of a stream, in order. send is called with the service's mutex held.
 type outbox[Message any] struct {
 	sent     int
 	messages chan Message
 	ended    chan struct{}
 }
 
-// More than a test makes a stream wait for.
+// More than a test ever leaves unread.
 const outboxMax = 10_000
 
 func newOutbox[Message any]() *outbox[Message] {

@@ -16,7 +16,7 @@
 // the time is not real: leases, pauses and renewals go by the service's clock, which stands until Advance.
 //
 // What it does: campaigns with queues, priorities and Supersede, renewals, resignations, observers and
-// caches, and the operator's Depose and Appoint. What it does not: several elections together, TLS,
-// policies, history that is trimmed, and everything that only a database can do to you. It is no service
-// for production, and no proof that a program survives one: for that, run tenured.
+// caches, and the operator's Depose and Appoint. What it does not do: several elections together, TLS,
+// policies, trimmed history, and everything that only a database can do to you. It is no service for
+// production, and no proof that a program survives one: for that, run tenured.
 package tenuretest

@@ -13,7 +13,7 @@ import (
 	pb "tenure/v1"
 )
 
-// All of these with the mutex of the service held.
+// All of these require the mutex of the service.
 
 type session struct {
 	id, candidate string
@@ -28,7 +28,7 @@ type election struct {
 	term      uint64
 	leader    *pb.Leadership // nil: the seat is vacant. Never changed, but replaced
 	holder    *session
-	appointed *session // who is to lead next
+	appointed *session // leads next
 	queue     []*place
 	tickets   uint64
 	events    []*pb.Event
@@ -61,7 +61,7 @@ func (s *Service) electionOf(name string) *election {
 	return e
 }
 
-// campaign answers with the seat, or with a place in the queue.
+// campaign grants the seat, or a place in the queue.
 func (s *Service) campaign(e *election, session *session, request *pb.CampaignRequest) {
 	value, priority := request.GetValue(), request.GetPriority()
 	leads := e.leader != nil && e.holder == session

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// In real time: how long to wait for what comes within moments, or never.
+	// In real time: how long to wait for events that happen within moments or never.
 	patience = 10 * time.Second
 	glance   = 200 * time.Microsecond
-	// How long a lease is if nobody says.
+	// The lease of a candidate that does not ask for one.
 	leaseDefault = 10 * time.Second
 )
 
@@ -41,7 +41,7 @@ type Service struct {
 	observers map[*observer]bool
 }
 
-// NewService starts one, which ends with the test.
+// NewService starts a service, which ends with the test.
 func NewService(t testing.TB) *Service {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,16 +61,16 @@ func NewService(t testing.TB) *Service {
 	return s
 }
 
-// Endpoint is where the service listens, for code that makes its own clients. Such a client goes by the real
-// clock, unless it has the TestClock of ClientOptions.
+// Endpoint is where the service listens, for code that makes its own clients. Such a client runs by the
+// real clock, unless it has the TestClock of ClientOptions.
 func (s *Service) Endpoint() string { return s.endpoint }
 
-// ClientOptions are those of a candidate that goes by the service's clock.
+// ClientOptions are the options of a candidate that runs by the service's clock.
 func (s *Service) ClientOptions(candidate string) tenure.ClientOptions {
 	return tenure.ClientOptions{Endpoints: s.endpoint, Candidate: candidate, TestClock: s.clock}
 }
 
-// Client is a candidate that goes by the service's clock. It is closed with the test.
+// Client is a candidate that runs by the service's clock. It is closed with the test.
 func (s *Service) Client(candidate string) *tenure.Client {
 	s.t.Helper()
 	client, err := tenure.NewClient(s.ClientOptions(candidate))
@@ -81,9 +81,9 @@ func (s *Service) Client(candidate string) *tenure.Client {
 	return client
 }
 
-// Advance lets time pass. Clients that can reach the service renew meanwhile; the leases of all others end
-// when they are due, and their seats go to the next in the queue. Returns when the clients have acted
-// on it; their callbacks and work run on goroutines of their own.
+// Advance lets time pass. Meanwhile, clients that can reach the service renew; the leases of all others
+// end when they are due, and their seats go to the next in the queue. Returns when the clients have
+// acted on it; their callbacks and work run on goroutines of their own.
 func (s *Service) Advance(d time.Duration) {
 	s.t.Helper()
 	end := s.clock.Now().Add(d)
@@ -97,7 +97,7 @@ func (s *Service) Advance(d time.Duration) {
 	}
 }
 
-// settle waits until all clients wait for the clock, and says when the first one will act.
+// settle waits until all clients wait for the clock, and returns when the first one will act.
 func (s *Service) settle() machine.Time {
 	s.t.Helper()
 	for until := time.Now().Add(patience); ; time.Sleep(glance) {
@@ -132,7 +132,7 @@ func (s *Service) AwaitLeader(election, candidate string) (term uint64) {
 	}
 }
 
-// Leader is who leads the election, and the highest term ever granted. Empty: nobody.
+// Leader is the leader of the election, and the highest term ever granted. Empty: nobody leads.
 func (s *Service) Leader(election string) (candidate string, term uint64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -253,7 +253,7 @@ func (s *Service) expire() {
 	}
 }
 
-// hasHandled says that a client has acted on all that its stream was sent.
+// hasHandled reports whether a client has acted on everything that was sent on its stream.
 func (s *Service) hasHandled(rest clock.Rest) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -98,7 +98,7 @@ func TestALeaderThatIsCutOffLosesItsSeatToTheNext(t *testing.T) {
 	first.expect(t, "standing at 1")
 }
 
-func TestALeaderThatIsBackBeforeItsLeaseIsOverLeadsOnInTheNextTerm(t *testing.T) {
+func TestALeaderThatIsBackBeforeItsLeaseEndsLeadsInTheNextTerm(t *testing.T) {
 	service := tenuretest.NewService(t)
 	first, second := make(events, 100), make(events, 100)
 	a := stand(t, service.Client("a"), first, tenure.ElectorOptions{})

@@ -60,7 +60,7 @@ func TestRunLeadsUntilItsContextEndsAndThenTheNextLeads(t *testing.T) {
 		t.Error(term)
 	}
 	if first.IsLeader() || first.Term() != 0 || seat.Holds() || seat.TermIfHeld() != 0 {
-		t.Error("it leads on")
+		t.Error("it still leads")
 	}
 }
 
@@ -129,7 +129,7 @@ func TestWithOneTermRunReturnsAfterIt(t *testing.T) {
 	}
 }
 
-// The service answers no more, so this process stops in time by itself, and stands again afterwards.
+// The service no longer answers, so this process stops in time by itself, and stands again afterwards.
 func TestTheContextEndsBeforeTheLeaseDoes(t *testing.T) {
 	service := startService(t)
 	said := newLog()
@@ -183,7 +183,7 @@ func TestWithOneTermRunReturnsTheErrorOfAContextThatEndsBeforeIt(t *testing.T) {
 	}
 }
 
-func TestWorkThatDoesNotStopIsToldOfByTheWatchdog(t *testing.T) {
+func TestTheWatchdogReportsWorkThatDoesNotStop(t *testing.T) {
 	service := startService(t)
 	said := newLog()
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 4 * time.Second})
@@ -206,7 +206,7 @@ func TestWorkThatDoesNotStopIsToldOfByTheWatchdog(t *testing.T) {
 		delete(want, line)
 	}
 	if elector.IsLeader() {
-		t.Error("it leads on")
+		t.Error("it still leads")
 	}
 
 	service.signal(syscall.SIGCONT)
@@ -288,7 +288,7 @@ func TestAReplicaThatHangsCostsNoSeat(t *testing.T) {
 	}
 }
 
-func TestAnOperatorsWishIsFollowedInTwoPhases(t *testing.T) {
+func TestAnAppointmentStopsTheWorkBeforeTheSeatPasses(t *testing.T) {
 	service := startService(t)
 	said := newLog()
 	first := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, Candidate: "a"}),
@@ -348,7 +348,7 @@ func TestASupersededElectorStopsForGood(t *testing.T) {
 	eventually(t, "the new one leads", renewed.IsLeader)
 }
 
-func TestAMalformedWishIsRefusedByTheService(t *testing.T) {
+func TestTheServiceRefusesAMalformedOption(t *testing.T) {
 	service := startService(t)
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 100 * time.Hour})
 	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders"})
@@ -427,11 +427,11 @@ func TestShutdownSaysThatTheSessionCouldNotBeEnded(t *testing.T) {
 		t.Error(err)
 	}
 	if elector.IsLeader() {
-		t.Error("it leads on")
+		t.Error("it still leads")
 	}
 }
 
-func TestAnElectorTellsOfEveryLeader(t *testing.T) {
+func TestAnElectorReportsEveryLeader(t *testing.T) {
 	service := startService(t)
 	leaders := newLog()
 	options := tenure.ElectorOptions{Election: "orders"}

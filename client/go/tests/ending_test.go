@@ -10,14 +10,14 @@ import (
 	"tenure"
 )
 
-// freezing is a client with two replicas of one service, the second of which is used once the first one
-// is frozen.
+// freezing makes a client with two replicas of one service. The second one is used once the first is
+// frozen.
 func freezing(t *testing.T, service *service, lease time.Duration) (client *tenure.Client, freeze func()) {
 	t.Helper()
 	relays := []*relay{startRelay(t, service.endpoint), startRelay(t, service.endpoint)}
 	client = newClient(t, tenure.ClientOptions{
 		Endpoints: relays[0].endpoint + "," + relays[1].endpoint, LeaseTTL: lease,
-		DialOptions: []grpc.DialOption{grpc.WithIdleTimeout(time.Second)}, // of the one that is not used
+		DialOptions: []grpc.DialOption{grpc.WithIdleTimeout(time.Second)}, // for the unused replica
 	})
 	return client, func() {
 		eventually(t, "one of them is used", func() bool { return relays[0].open.Load()+relays[1].open.Load() == 1 })
@@ -32,7 +32,7 @@ func expectFree(t *testing.T, service *service, election string) {
 	eventually(t, "the seat is free", other.IsLeader)
 }
 
-// A lease is longer than a test waits.
+// Longer than any test waits.
 const longLease = 10 * time.Minute
 
 func TestASessionIsEndedByAnotherReplicaThanTheFrozenOne(t *testing.T) {
@@ -70,7 +70,7 @@ func TestASessionWithWorkIsEndedByAnotherReplicaThanTheFrozenOne(t *testing.T) {
 	expectFree(t, service, "orders")
 }
 
-// The patience of a call is as long as this.
+// Three seconds is also the patience of a single call.
 func TestAShutdownOfThreeSecondsEndsTheSessionByAnotherReplicaThanTheFrozenOne(t *testing.T) {
 	service := startService(t)
 	client, freeze := freezing(t, service, longLease)

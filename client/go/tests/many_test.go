@@ -14,7 +14,7 @@ import (
 	pb "tenure/v1"
 )
 
-// counted is what a client has sent.
+// counted counts what a client has sent.
 type counted struct {
 	mutex    sync.Mutex
 	streams  int

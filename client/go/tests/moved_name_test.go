@@ -23,10 +23,10 @@ func (n *movedName) pointTo(addresses ...string) {
 	for _, address := range addresses {
 		lines += address + " " + serviceName + "\n"
 	}
-	must(n.t, os.WriteFile(n.hosts, []byte(lines), 0o600)) // in place: it is mounted
+	must(n.t, os.WriteFile(n.hosts, []byte(lines), 0o600)) // in place, because it is mounted
 }
 
-// mounting is the command that runs a program which has the name.
+// mounting is the command that runs a program that knows the name.
 func (n *movedName) mounting(program string) []string {
 	command := []string{"unshare", "--mount"}
 	if os.Geteuid() != 0 {
@@ -35,7 +35,7 @@ func (n *movedName) mounting(program string) []string {
 	return append(command, "sh", "-c", `mount --bind "$0" /etc/hosts && exec "$1"`, n.hosts, program)
 }
 
-// The replicas of one name move, one after the other, as pods do in a rolling restart.
+// The replicas of one name move, one after another, as pods do in a rolling restart.
 func TestNoSeatIsLostWhileTheNameLeadsToAHealthyReplica(t *testing.T) {
 	addresses := []string{network + "2", network + "3", network + "4", network + "5"}
 	_, port, err := net.SplitHostPort(freeAddress())
@@ -71,7 +71,7 @@ func TestNoSeatIsLostWhileTheNameLeadsToAHealthyReplica(t *testing.T) {
 	second.kill()
 	replica(addresses[3])
 	name.pointTo(addresses[2], addresses[3])
-	for len(said) > 0 { // what was said before
+	for len(said) > 0 { // earlier lines
 		<-said
 	}
 

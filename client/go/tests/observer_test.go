@@ -13,7 +13,7 @@ import (
 	pb "tenure/v1"
 )
 
-// lead makes a term in the election, from its beginning to its end.
+// lead runs a whole term in the election.
 func lead(t *testing.T, client *tenure.Client, election string) {
 	t.Helper()
 	elector := newElector(t, client, tenure.ElectorOptions{Election: election, OneTerm: true})
@@ -54,7 +54,7 @@ func runObserver(t *testing.T, observer *tenure.Observer) {
 	})
 }
 
-func TestAnObserverTellsEachChangeOnceAndInOrderWhateverBreaks(t *testing.T) {
+func TestAnObserverReportsEachChangeOnceAndInOrderDespiteFailures(t *testing.T) {
 	service := startService(t)
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
 	said := newLog()
@@ -70,7 +70,7 @@ func TestAnObserverTellsEachChangeOnceAndInOrderWhateverBreaks(t *testing.T) {
 	}
 }
 
-func TestAnObserverOfAPrefixTellsOfElectionsThatComeIntoBeing(t *testing.T) {
+func TestAnObserverOfAPrefixReportsNewElections(t *testing.T) {
 	service := startService(t)
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
 	lead(t, client, "shard/1")
@@ -90,7 +90,7 @@ func TestAnObserverOfAPrefixTellsOfElectionsThatComeIntoBeing(t *testing.T) {
 	said.expect(t, "shard/2 event 1 TYPE_ELECTED 1", "shard/2 event 2 TYPE_VACATED 1")
 }
 
-func TestAnObserverContinuesBehindAReplicaThatHangs(t *testing.T) {
+func TestAnObserverContinuesOnAnotherReplicaWhenOneHangs(t *testing.T) {
 	service := startService(t)
 	relays := []*relay{startRelay(t, service.endpoint), startRelay(t, service.endpoint)}
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
@@ -111,7 +111,7 @@ func TestAnObserverContinuesBehindAReplicaThatHangs(t *testing.T) {
 	}
 }
 
-func TestAnObserverBeginsWithTheRevisionThatIsWanted(t *testing.T) {
+func TestAnObserverBeginsWithTheRequestedRevision(t *testing.T) {
 	service := startService(t)
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
 	lead(t, client, "orders")

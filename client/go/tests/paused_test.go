@@ -13,7 +13,7 @@ import (
 	"tenure/internal/clock"
 )
 
-// This program is also a candidate: it says at which times it was sure to lead.
+// This program is also a candidate: it prints the times at which it was sure to lead.
 func TestMain(m *testing.M) {
 	if endpoint := os.Getenv("TENURE_TEST_CANDIDATE"); endpoint != "" {
 		beCandidate(endpoint)
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// spokenRenewals says when a renewal is answered.
+// spokenRenewals prints when a renewal is answered.
 type spokenRenewals struct{ renewals }
 
 func (spokenRenewals) Renewed(_, _ time.Duration) { fmt.Println("renewed") }
@@ -71,7 +71,7 @@ func TestAProcessThatWasPausedPastItsLeaseActsNoMore(t *testing.T) {
 
 	must(t, first.Process.Signal(syscall.SIGSTOP))
 	process, term, began := acts()
-	for ; process == 1; process, term, began = acts() { // what it had said before
+	for ; process == 1; process, term, began = acts() { // earlier lines
 		before, last = term, began
 	}
 	must(t, first.Process.Signal(syscall.SIGCONT))

@@ -68,7 +68,7 @@ func command(t *testing.T, folder, name string, arguments ...string) string {
 	return string(output)
 }
 
-// spoken is a line, of which process, and when.
+// spoken is a line, with its process and time.
 type spoken struct {
 	process int
 	line    string
@@ -94,7 +94,7 @@ func startProgram(t *testing.T, said chan spoken, number int, program string, ar
 	return process
 }
 
-func TestTheReadmesProgramsDoWhatItSays(t *testing.T) {
+func TestTheProgramsOfTheReadmeWork(t *testing.T) {
 	programs := readmePrograms(t)
 	if len(programs) != 4 {
 		t.Fatal(len(programs))

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// relay stands between a client and a replica, and can hang: then nothing passes, and nothing breaks.
+// relay sits between a client and a replica, and can hang: then nothing passes, and nothing breaks.
 type relay struct {
 	endpoint string
 	open     atomic.Int32 // connections
 
 	mutex   sync.Mutex
-	flowing chan struct{} // closed while it does not hang
+	flowing chan struct{} // closed unless it hangs
 }
 
 func startRelay(t testing.TB, to string) *relay {

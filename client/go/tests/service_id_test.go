@@ -19,7 +19,7 @@ import (
 	pb "tenure/v1"
 )
 
-// threeReplicas has one of them, by mistake, on another database.
+// threeReplicas starts three replicas, one of them, by mistake, on another database.
 func threeReplicas(t *testing.T) (right, wrong *service, endpoints string) {
 	t.Helper()
 	first := startService(t)
@@ -82,7 +82,7 @@ func TestAnEndpointOfAnotherServiceIsNamed(t *testing.T) {
 	expectWarning(t, said, wrong.endpoint+" belongs to service "+idOf(t, wrong)+", not to "+idOf(t, right))
 }
 
-// lateReplica is one of another service, which says so when it may.
+// lateReplica is a replica of another service that only answers when allowed.
 type lateReplica struct {
 	pb.UnimplementedElectionServiceServer
 	mayAnswer chan struct{}
@@ -96,7 +96,7 @@ func (r *lateReplica) Identify(ctx context.Context, _ *pb.IdentifyRequest) (*pb.
 	return &pb.IdentifyResponse{ServiceId: strings.Repeat("f", 32)}, ctx.Err()
 }
 
-func TestAnEndpointOfAnotherServiceIsNamedAlsoIfItAnswersLate(t *testing.T) {
+func TestAnEndpointOfAnotherServiceIsNamedEvenIfItAnswersLate(t *testing.T) {
 	first := startService(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -135,7 +135,7 @@ func cacheOf(t *testing.T, endpoints string) *tenure.LeaderCache {
 	return cache
 }
 
-func TestEndpointsOfTwoServicesAreSaidAndTriedAgain(t *testing.T) {
+func TestEndpointsOfTwoServicesAreLoggedAndTriedAgain(t *testing.T) {
 	first, second := startService(t), startService(t)
 	logger, said := spokenLines()
 	troubles := make(chan error, 100)
@@ -153,7 +153,7 @@ func TestEndpointsOfTwoServicesAreSaidAndTriedAgain(t *testing.T) {
 	eventually(t, "it leads", elector.IsLeader)
 }
 
-func TestNoEndpointOfThePinnedServiceIsSaid(t *testing.T) {
+func TestAPinnedServiceWithoutEndpointsIsLogged(t *testing.T) {
 	service := startService(t)
 	logger, said := spokenLines()
 	pinned := strings.Repeat("0", 32)
@@ -191,7 +191,7 @@ func replace(t *testing.T, service *service) {
 }
 
 // The only replica is started again on an empty database, while the client has a session in the old one.
-func TestAServiceThatIsReplacedUnderALiveClientIsUsedLongBeforeTheLeaseIsOverAndSaid(t *testing.T) {
+func TestAServiceThatIsReplacedIsUsedAndLoggedLongBeforeTheLeaseEnds(t *testing.T) {
 	service := startService(t)
 	old := idOf(t, service)
 	logger, said := spokenLines()
@@ -276,7 +276,7 @@ func TestAnObserverOfTheWrongServiceMovesWhenTheOtherEndpointsStart(t *testing.T
 	expectWarning(t, said, wrong.endpoint+" belongs to service "+idOf(t, wrong)+", not to ")
 }
 
-// It is closed before it has noticed.
+// The client is closed before it has noticed.
 func TestAClientWhoseServiceIsGoneClosesWithoutAnError(t *testing.T) {
 	service := startService(t)
 	relay := startRelay(t, service.endpoint)

@@ -1,6 +1,6 @@
 // Package tests has the tests of the library that need a Tenure service: they start real ones, with the
-// program that TENURED names, or that of build/bin. It is a module of its own, so that what only tests
-// need is no dependency of the library.
+// program named by TENURED, or that of build/bin. It is a separate module, so that dependencies of the
+// tests are not dependencies of the library.
 package tests
 
 import (
@@ -24,7 +24,7 @@ import (
 	pb "tenure/v1"
 )
 
-// However slow the machine is. Nothing waits for so long unless it fails.
+// Long enough for a slow machine. Only a failing test waits this long.
 const patience = time.Minute
 
 func program(t testing.TB, name string) string {
@@ -43,18 +43,18 @@ func program(t testing.TB, name string) string {
 	return absolute
 }
 
-// Only this process listens on the addresses that begin so. A port of 127.0.0.1 that is free now may be taken a
-// moment later, by another test or by a connection that goes out.
+// Only this process listens on addresses with this prefix. A free port of 127.0.0.1 may be taken a
+// moment later, by another test or by an outgoing connection.
 var network = fmt.Sprintf("127.%d.%d.", 1+rand.Intn(254), rand.Intn(255))
 
 var host = network + "1"
 
 var lastPort atomic.Int32
 
-// freeAddress answers with another one at each call.
+// freeAddress returns another address each time.
 func freeAddress() string { return fmt.Sprintf("%s:%d", host, 20000+lastPort.Add(1)) }
 
-// service is one tenured.
+// service is one tenured process.
 type service struct {
 	t        testing.TB
 	endpoint string
@@ -81,7 +81,7 @@ func startReplicaAt(t testing.TB, endpoint, store string, flags ...string) *serv
 	return s
 }
 
-// start returns when it is ready.
+// start returns when the service is ready.
 func (s *service) start() {
 	s.t.Helper()
 	lines := s.launch()
@@ -99,12 +99,12 @@ func (s *service) start() {
 	s.t.Fatal("tenured is not ready: ", strings.Join(said, "\n"))
 }
 
-// launch returns what it says.
+// launch returns the output of the service.
 func (s *service) launch() *bufio.Scanner {
 	s.t.Helper()
 	arguments := []string{"--listen", s.endpoint, "--http-listen", s.http}
 	s.process = exec.Command(program(s.t, "tenured"), append(arguments, s.flags...)...)
-	s.process.Env = append(os.Environ(), "TENURE_STORE=sqlite:"+s.store) // a flag wins
+	s.process.Env = append(os.Environ(), "TENURE_STORE=sqlite:"+s.store) // a flag overrides it
 	errors, err := s.process.StderrPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -149,7 +149,7 @@ func newClient(t testing.TB, options tenure.ClientOptions) *tenure.Client {
 	return client
 }
 
-// renewals are told of each that was answered.
+// renewals gets an entry for each answered renewal.
 type renewals chan struct{}
 
 func (r renewals) Renewed(_, _ time.Duration) {
@@ -165,7 +165,8 @@ func (renewals) Suspended(string)      {}
 func (renewals) Overrun(string)        {}
 func (renewals) ReplicaChanged()       {}
 
-// expectOne is answered from now on: the one after that which may be on its way.
+// expectOne waits for a renewal that was sent from now on: the second answer, as the first may be to an
+// earlier one.
 func (r renewals) expectOne(t testing.TB) {
 	t.Helper()
 	for len(r) > 0 {
@@ -190,7 +191,7 @@ func receive[T any](t testing.TB, what string, from <-chan T) T {
 	case received := <-from:
 		return received
 	case <-time.After(patience):
-		t.Fatal("it does not come: ", what)
+		t.Fatal("timed out waiting for ", what)
 		panic("unreachable")
 	}
 }
@@ -199,12 +200,12 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for until := time.Now().Add(patience); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("it never is so: ", what)
+			t.Fatal("this never became true: ", what)
 		}
 	}
 }
 
-// log collects what callbacks say.
+// log collects the lines of callbacks.
 type log chan string
 
 func newLog() log { return make(log, 1000) }
@@ -220,7 +221,7 @@ func (l log) expect(t testing.TB, lines ...string) {
 	}
 }
 
-// logged has all callbacks say something.
+// logged makes all callbacks add a line.
 func logged(l log, options tenure.ElectorOptions) tenure.ElectorOptions {
 	options.OnStanding = func(place tenure.QueuePlace) { l.say("standing at %d", place.Position) }
 	options.OnElected = func(seat tenure.Seat) { l.say("elected %d", seat.Term) }
@@ -234,7 +235,7 @@ func logged(l log, options tenure.ElectorOptions) tenure.ElectorOptions {
 	return options
 }
 
-// untilDone is work that says when it begins and ends.
+// untilDone is work that logs when it begins and ends.
 func untilDone(l log) func(context.Context, tenure.Seat) error {
 	return func(ctx context.Context, seat tenure.Seat) error {
 		l.say("work %d", seat.Term)
@@ -253,7 +254,7 @@ func writeFile(t testing.TB, name, content string) string {
 	return path
 }
 
-// idOf is which service a replica belongs to.
+// idOf is the service that a replica belongs to.
 func idOf(t testing.TB, s *service) string {
 	t.Helper()
 	channel, err := grpc.NewClient(s.endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -16,7 +16,7 @@ import (
 	"tenure/sqlfence"
 )
 
-// startMariaDB answers with its address. The test is left out where there is no MariaDB.
+// startMariaDB returns the address. Skips the test if there is no MariaDB.
 func startMariaDB(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("mariadbd"); err != nil {
@@ -41,7 +41,7 @@ func startMariaDB(t *testing.T) string {
 	return address
 }
 
-// database waits until it answers, and sends it these statements.
+// database waits until the server answers, and sends it these statements.
 func database(t *testing.T, address string, statements ...string) {
 	t.Helper()
 	admin, err := sql.Open("mysql", address)

@@ -23,7 +23,7 @@ import (
 	pb "tenure/v1"
 )
 
-// authority signs certificates for a test, and leaves them in a folder as NAME.crt and NAME.key.
+// authority signs certificates for a test, and stores them in a folder as NAME.crt and NAME.key.
 type authority struct {
 	t           *testing.T
 	folder      string
@@ -143,7 +143,8 @@ func TestAServiceThatIsNotTrustedGetsNothing(t *testing.T) {
 
 const secret = "0123456789abcdef0123\n"
 
-// startServiceWithToken starts a service where whoever has the secret may stand in "orders", and observe it.
+// startServiceWithToken starts a service where the bearer of the secret may stand in "orders", and
+// observe it.
 func startServiceWithToken(t *testing.T, authority *authority) *service {
 	authority.issue("server", false)
 	policy := writeFile(t, "policy.yaml", `identities:
@@ -154,14 +155,14 @@ func startServiceWithToken(t *testing.T, authority *authority) *service {
 	return startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
 }
 
-// The library also watches how the replica is, on the same connection.
+// The library also watches the health of the replica, on the same connection.
 func TestATokenThatIsMissingForAMomentDoesNotKeepAClientAway(t *testing.T) {
 	authority := newAuthority(t)
 	token := writeFile(t, "token", "")
 	service := startServiceWithToken(t, authority)
 	led := make(chan struct{}, 1)
 	var trouble error
-	for try := 0; try < 5; try++ { // on a busy machine, the connection may not be there in time for the first campaign
+	for try := 0; try < 5; try++ { // on a busy machine, the connection may not be ready in time for the first campaign
 		client := newClient(t, tenure.ClientOptions{
 			Endpoints: service.endpoint, TLS: &tenure.TLSOptions{CA: authority.path("ca.crt"), Token: token},
 		})

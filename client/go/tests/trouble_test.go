@@ -22,7 +22,7 @@ import (
 	"tenure"
 )
 
-// spokenLines is a logger, and what it gets: "WARN tenure: cannot use ...".
+// spokenLines is a logger and the lines it gets: "WARN tenure: cannot use ...".
 func spokenLines() (*slog.Logger, log) {
 	said := newLog()
 	return slog.New(toLog{said, ""}), said
@@ -46,8 +46,8 @@ func (l toLog) Handle(_ context.Context, record slog.Record) error {
 func (l toLog) WithAttrs([]slog.Attr) slog.Handler { return l }
 func (l toLog) WithGroup(string) slog.Handler      { return l }
 
-// answering is a server that answers each connection with the same bytes, as soon as something comes, or
-// at once.
+// answering is a server that answers each connection with the same bytes, at once or after the first
+// bytes received.
 func answering(t *testing.T, bytes string, atOnce bool) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,7 +85,7 @@ func withTLS(t *testing.T, authority *authority, flags ...string) *service {
 	return startService(t, append([]string{"--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key")}, flags...)...)
 }
 
-func TestWhatKeepsAServiceFromBeingUsedIsSaidOnceWithTheEndpointAndTheReason(t *testing.T) {
+func TestAnUnusableServiceIsLoggedOnceWithTheEndpointAndTheReason(t *testing.T) {
 	trusted, other := newAuthority(t), newAuthority(t)
 	trusted.issue("server", false)
 	other.issue("server", false)
@@ -182,7 +182,7 @@ func TestAServiceWithoutItsDatabaseSaysSo(t *testing.T) {
 	}
 }
 
-func TestOutagesAndTermsAreSaidOnce(t *testing.T) {
+func TestOutagesAndTermsAreLoggedOnce(t *testing.T) {
 	service := startService(t)
 	logger, said := spokenLines()
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 30 * time.Second, Logger: logger})
@@ -203,7 +203,7 @@ func TestOutagesAndTermsAreSaidOnce(t *testing.T) {
 	said.expect(t, "INFO tenure: leads no more election=orders term=1 cause=RESIGNED")
 }
 
-func TestWhatTheServiceRefusesIsSaid(t *testing.T) {
+func TestRefusalsOfTheServiceAreLogged(t *testing.T) {
 	service := startService(t, "--policy", writeFile(t, "policy.yaml", "identities: []\n"))
 	logger, said := spokenLines()
 	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, Logger: logger}), tenure.ElectorOptions{Election: "orders"})
@@ -237,8 +237,8 @@ func TestACacheThatIsNotReadyInTimeSaysWhy(t *testing.T) {
 	}
 }
 
-// A proxy that the environment names is not used, and gRPC's own log does not reach the terminal.
-func TestAProgramThatSetsNoLoggerSaysWhatItMustOnStandardErrorAndNothingElse(t *testing.T) {
+// A proxy named by the environment is not used, and gRPC's own log does not reach the terminal.
+func TestWithoutALoggerStandardErrorGetsTheWarningAndNothingElse(t *testing.T) {
 	otherService := grpc.NewServer()
 	healthpb.RegisterHealthServer(otherService, health.NewServer())
 	t.Cleanup(otherService.Stop)
@@ -266,7 +266,7 @@ func TestAProgramThatSetsNoLoggerSaysWhatItMustOnStandardErrorAndNothingElse(t *
 	}
 }
 
-func TestEndpointsThatAreNotNeededAreNamedOnceIfTheyCannotBeUsed(t *testing.T) {
+func TestUnusableEndpointsAreLoggedOnceEvenIfTheyAreNotNeeded(t *testing.T) {
 	first := startService(t)
 	nobody := freeAddress()
 	endpoints := strings.Join([]string{nobody, first.http, first.endpoint, startReplica(t, first.store).endpoint}, ",")

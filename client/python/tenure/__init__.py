@@ -13,7 +13,7 @@ find out who leads; Fence, TermGuard and SqlFence, to keep two terms apart.
 
 from importlib import metadata as _metadata
 
-from tenure import _setup  # noqa: F401  # the first
+from tenure import _setup  # noqa: F401  # must be first
 from tenure.candidacy import Callbacks, Candidacy, Seat
 from tenure.client import Client
 from tenure.credentials import Tls

@@ -1,6 +1,6 @@
-"""Whether this process may act as the leader right now: for many readers, and one writer.
+"""Whether this process may act as the leader right now. Many threads read it; one writes it.
 
-Once a reader has got "no" in a term, no reader gets "yes" in that term again. Thread-safe.
+Once a reader has seen "no" in a term, no reader sees "yes" in that term again. Thread-safe.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ class Belief:
         self.void()
 
     def void(self) -> None:
-        """Forgets all, also a lock that a thread held which does not exist in this process."""
+        """Forgets everything, even a lock that is held by a thread of the parent process."""
         self._lock = threading.RLock()  # a signal handler may ask, too
         self._term = 0
         self._until = 0
 
     def begin(self, term: int, until: int) -> None:
-        """Of a later term than all before, while no belief stands."""
+        """Starts a belief in a term that is higher than all before. No other belief may stand."""
         with self._lock:
             self._term, self._until = term, until
 
     def extend(self, until: int) -> bool:
-        """False, and nothing changes, if a reader has seen the belief end."""
+        """Returns False, and changes nothing, if a reader has seen the belief end."""
         with self._lock:
             if self._until:
                 self._until = until

@@ -1,4 +1,4 @@
-"""How what users give is called: one call after the other, and no exception gets out."""
+"""Calls functions of the user: one after another, and without letting exceptions out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger("tenure")
 
 
 def guarded(function: Callable[..., object], *arguments: Any) -> None:
-    """Calls it, and logs what it raises, SystemExit too: no thread of tenure's ends by it."""
+    """Calls it, and logs any exception, even SystemExit, so that no thread of tenure ends by it."""
     try:
         function(*arguments)
     except BaseException:
@@ -34,14 +34,14 @@ class Gate:
                 function(*arguments)
 
     def shut(self) -> None:
-        """Waits for a call that is inside, unless that is what shuts it."""
+        """Waits for a call that is inside, unless called from there."""
         self.open = False
         with self._lock:
             pass
 
 
 class SerialExecutor:
-    """Runs callbacks one after the other, on a thread that does nothing else."""
+    """Runs callbacks one after another, on a thread that does nothing else."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._tasks: queue.SimpleQueue[Optional[Callable[[], object]]] = surroundings.new_queue()
@@ -51,7 +51,7 @@ class SerialExecutor:
         self._tasks.put(partial(function, *arguments))
 
     def close(self) -> None:
-        """After the tasks that it has been given."""
+        """Ends after the tasks that it has."""
         self._tasks.put(None)
 
     def _run(self) -> None:

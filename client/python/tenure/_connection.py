@@ -21,9 +21,9 @@ from tenure.v1 import election_pb2_grpc as rpc
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
 
 CLOSE_DELAY = 1.0  # seconds
-DRIVER_PATIENCE = 0.25  # seconds; the thread that connects a channel looks up every 0.2 s
-# Seconds of silence after which a failing channel is replaced: gRPC waits for up to two minutes
-# before it looks up a name again that it could not find.
+DRIVER_PATIENCE = 0.25  # seconds; the thread that connects a channel polls every 0.2 s
+# Seconds of silence after which a failing channel is replaced: otherwise gRPC may wait for two
+# minutes before it looks up an unknown name again.
 REPLACED_AFTER = 5.0
 
 _HEALTH_CHECKED = json.dumps(
@@ -35,27 +35,27 @@ _HEALTH_CHECKED = json.dumps(
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.keepalive_time_ms", 5_000),
     ("grpc.keepalive_timeout_ms", 3_000),
-    # Since 1.60, gRPC waits for a minute if only the option above says how long (grpc/grpc#39239).
+    # Since 1.60, gRPC ignores the option above and waits for a minute (grpc/grpc#39239).
     ("grpc.http2.ping_timeout_ms", 3_000),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.initial_reconnect_backoff_ms", 200),
-    # A connection may take longer than the pause between two: to another continent, say.
+    # Connecting may take longer than the pause between attempts, to another continent for example.
     ("grpc.min_reconnect_backoff_ms", 3_000),
     ("grpc.max_reconnect_backoff_ms", 200),
-    # Or else a replica that has moved is looked for after half a minute only.
+    # Otherwise a replica that has moved is only looked up again after half a minute.
     ("grpc.dns_min_time_between_resolutions_ms", 1_000),
-    # A replica that is not used needs no connection.
+    # An unused replica needs no connection.
     ("grpc.client_idle_timeout_ms", 30_000),
     # A full page of elections with long values is larger than gRPC's own limit.
     ("grpc.max_receive_message_length", -1),
-    # A proxy for the web is none for this.
+    # A proxy for the web does not forward gRPC.
     ("grpc.enable_http_proxy", 0),
     # Each replica has a connection of its own: none waits for another's.
     ("grpc.use_local_subchannel_pool", 1),
 ]
 
 
-# Where a TLS handshake fails, only an operator can change that.
+# If a TLS handshake fails, only an operator can change that.
 _SLOWLY = {
     "grpc.initial_reconnect_backoff_ms": 5_000,
     "grpc.min_reconnect_backoff_ms": 5_000,
@@ -64,7 +64,7 @@ _SLOWLY = {
 
 
 class Replica:
-    """Its methods, and calls by its stub, are for those who hold _fork.calling."""
+    """Hold _fork.calling to call its methods, or anything by its stub."""
 
     def __init__(
         self,
@@ -78,15 +78,15 @@ class Replica:
         self._channel: Optional[grpc.Channel] = None
         self._stub: Optional[rpc.ElectionServiceStub] = None
         _fork.watch_channel(self)
-        self.slow = False  # it is connected to slowly, as the TLS handshake failed
-        self.answered = False  # anything, on this connection
-        self.answered_at = time.monotonic()  # or opened
+        self.slow = False  # reconnects slowly, because the TLS handshake failed
+        self.answered = False  # whether anything was received on this connection
+        self.answered_at = time.monotonic()  # or when it was opened
         self._driven = False
         self._was_driven = False
 
     @property
     def channel(self) -> grpc.Channel:
-        """Opens it, unless it is open."""
+        """The channel, opened if necessary."""
         if self._channel is None:
             self._channel = self._open_channel()
             _fork.hook()
@@ -99,7 +99,7 @@ class Replica:
         return self._stub
 
     def drive(self) -> None:
-        """Has a thread of gRPC's connect it. Calls that fail at once do not, before gRPC 1.85."""
+        """Makes a gRPC thread connect it. Calls that fail at once do not, before gRPC 1.85."""
         if not self._driven:
             with contextlib.suppress(RuntimeError):  # no thread can be started
                 self.channel.subscribe(_ignore, try_to_connect=True)
@@ -114,7 +114,7 @@ class Replica:
         """Does not wait."""
         self.leave_to_calls()
         if self._was_driven:
-            # The thread that connects it looks up every 0.2 s, and complains of closed channels.
+            # The thread that connects it polls every 0.2 s, and complains about closed channels.
             later = threading.Timer(CLOSE_DELAY, self._close_channel)
             later.daemon = True
             with contextlib.suppress(RuntimeError):  # no thread can be started
@@ -122,7 +122,7 @@ class Replica:
         self._close_channel()
 
     def before_fork(self) -> None:
-        """Its calls end. The next one opens another channel."""
+        """Ends its calls. The next call opens another channel."""
         if self._channel:
             self.leave_to_calls()
             if self._was_driven:
@@ -142,14 +142,14 @@ def _ignore(_: grpc.ChannelConnectivity) -> None:
 
 
 class Connection:
-    """The replicas of one service, one of them in use. Any will do. Of one thread."""
+    """The replicas of one service, one of them in use. Any will do. For one thread."""
 
     def __init__(
         self,
         endpoints: str,
         credentials: Credentials,
         health_check: bool,
-        service: Callable[[], Metadata] = tuple,  # what tells a replica which service is meant
+        service: Callable[[], Metadata] = tuple,  # names the service in each call
         surroundings: _surroundings.Surroundings = _surroundings.REAL,
     ) -> None:
         self._surroundings = surroundings
@@ -181,11 +181,11 @@ class Connection:
 
     @property
     def replica(self) -> Replica:
-        """The one in use."""
+        """The replica in use."""
         return self._replicas[self._in_use]
 
     def answered(self, replica: Replica) -> None:
-        """It has said something, so its connection stands."""
+        """The replica has answered, so its connection works."""
         replica.answered = True
         replica.answered_at = time.monotonic()
         with _fork.calling:
@@ -193,10 +193,10 @@ class Connection:
                 one.leave_to_calls()
 
     def move_on(self, silent: bool = False) -> None:
-        """Uses the next replica from now on.
+        """Switches to the next replica.
 
-        If nothing came back from the one in use and its connection stood, that is made anew. One
-        that is only being made is waited for.
+        If the current one was connected but did not answer, its connection is made again. A
+        connection that is still being made is left alone.
         """
         failed = self.replica
         overdue = time.monotonic() - failed.answered_at >= REPLACED_AFTER
@@ -218,7 +218,7 @@ class Connection:
                 return
 
     def leave(self, endpoint: str) -> None:
-        """It belongs to another service. If all do, all are used: the next survey says more."""
+        """It belongs to another service. If all do, all are used until the next survey."""
         self._foreign.add(endpoint)
         if all(replica.endpoint in self._foreign for replica in self._replicas):
             self._foreign.clear()
@@ -238,13 +238,13 @@ class Connection:
         return survey
 
     def use(self, service_id: str, survey: Survey) -> None:
-        """Of this service, until the next survey."""
+        """Excludes endpoints of other services, until the next survey."""
         self._foreign = {one for one, said in survey.answers if said and said != service_id}
         if self.replica.endpoint in self._foreign:
             self._use_next()
 
     def prefer(self, service_id: str, survey: Survey) -> None:
-        """One that has answered, as nothing is open yet."""
+        """Switches to a replica that has answered, as nothing is open yet."""
         answers = survey.answers
         if service_id and answers[self._in_use][1] != service_id:
             good = [index for index, (_, said) in enumerate(answers) if said == service_id]
@@ -252,7 +252,7 @@ class Connection:
                 self._in_use = random.choice(good)
 
     def hear_late(self, membership: Membership, survey: Survey, which: int) -> None:
-        """Another endpoint has answered, after more than half had agreed."""
+        """Takes in an endpoint's answer after more than half had agreed."""
         endpoint, service_id = survey.answers[which]
         if service_id and service_id != membership.id:
             membership.warn(endpoint, service_id)
@@ -268,7 +268,7 @@ class Connection:
         self._replicas[self._replicas.index(replica)] = self._open(replica.endpoint)
 
     def slow_down(self, replica: Replica) -> None:
-        """Its TLS handshake failed: it is tried again every 5 s, or when a file has changed."""
+        """The TLS handshake failed: retry only every 5 s, or when a file has changed."""
         if replica in self._replicas and not replica.slow:
             slow = self._open(replica.endpoint, _SLOWLY)
             slow.slow = True
@@ -278,7 +278,7 @@ class Connection:
 
     def _open(self, endpoint: str, pace: Optional[dict[str, Any]] = None) -> Replica:
         options = list({**dict(self._options), **(pace or {})}.items())
-        credentials = self._channel_credentials  # each channel's own: they keep gRPC running
+        credentials = self._channel_credentials  # separate for each channel: they keep gRPC running
 
         def open_channel() -> grpc.Channel:
             return self._surroundings.open_channel(endpoint, options, credentials())
@@ -293,23 +293,23 @@ class Connection:
             if stamp == self._stamp:
                 return False
             self._channel_credentials = self._credentials.channel_credentials()
-        except OSError:  # they are being replaced; the next failure looks again
+        except OSError:  # they are being replaced; the next failure tries again
             return False
         self._stamp = stamp
         return True
 
 
 def check_threads() -> None:
-    """Raises RuntimeError if no thread can be started. For the beginning of each call.
+    """Raises RuntimeError if no thread can be started. Call it at the beginning of each call.
 
-    gRPC starts one when nothing else is under way on a channel. If it cannot, no call of that
-    channel is ever answered, and it never closes.
+    gRPC starts a thread if nothing else is under way on a channel. If it cannot, no call of that
+    channel is ever answered, and the channel never closes.
     """
     threading.Thread(target=int, name="tenure-probe", daemon=True).start()
 
 
 def endpoints_of(endpoints: str) -> list[str]:
-    """Raises ValueError if there is none, or one is malformed."""
+    """Raises ValueError if there is no endpoint, or one is malformed."""
     named = [endpoint.strip() for endpoint in endpoints.split(",") if endpoint.strip()]
     if not named:
         raise ValueError("endpoints names no replica; write host:port[,host:port...]")
@@ -321,7 +321,7 @@ def endpoints_of(endpoints: str) -> list[str]:
 
 
 def _mistake_in(endpoint: str) -> str:
-    """Empty: there is none."""
+    """What is wrong with the endpoint. Empty: nothing."""
     if "://" in endpoint:
         return "is a URL"
     if re.search(r"[/\s]", endpoint):

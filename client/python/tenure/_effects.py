@@ -1,6 +1,6 @@
-"""What a session has decided, to be done in its order.
+"""The decisions of a session, to be carried out in order.
 
-Calls and streams have numbers that are never used again. Durations are in nanoseconds.
+Numbers of calls and streams are never reused. Durations are in nanoseconds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Effect = Union[SendCampaign, SendResign, OpenStream, SendRenewal, CloseStream, U
 
 @dataclass(frozen=True)
 class Renewal:
-    """One that was answered."""
+    """An answered renewal."""
 
     round_trip: int
-    margin: int  # what was left until the deadline, had it not been answered
+    margin: int  # time that was left until the deadline when the answer came

@@ -23,7 +23,7 @@ class Session:
     candidate: str
     lease_ttl: int
     expires_at: float
-    cause: Optional[pb.Cause] = None  # of its end
+    cause: Optional[pb.Cause] = None  # why it ended
 
 
 @dataclass(eq=False)
@@ -41,12 +41,12 @@ class Election:
     leader: Optional[Place] = None
     elected_at: int = 0
     successor: str = ""  # the candidate that an operator has appointed
-    places: list[Place] = field(default_factory=list)  # of those who wait
-    events: list[pb.Event] = field(default_factory=list)  # that of revision 1 first
+    places: list[Place] = field(default_factory=list)  # of waiting candidates
+    events: list[pb.Event] = field(default_factory=list)  # revision 1 first
 
     @property
     def queue(self) -> list[Place]:
-        """The next leader first."""
+        """The waiting candidates, the next leader first."""
 
         def order(place: Place) -> tuple[bool, int, int]:
             appointed = place.session.candidate == self.successor
@@ -77,13 +77,13 @@ class Election:
 
 
 class Elections:
-    """`notify` is called with what a session's owner, and `publish` with what observers, get."""
+    """Passes news to `notify` for the owner of a session, and to `publish` for observers."""
 
     def __init__(
         self, notify: Callable[[Session, Notice], None], publish: Callable[[pb.Event], None]
     ) -> None:
         self.elections: dict[str, Election] = {}
-        self.sessions: dict[str, Session] = {}  # those that have ended, too
+        self.sessions: dict[str, Session] = {}  # including those that have ended
         self._notify = notify
         self._publish = publish
         self._tickets = 0
@@ -135,7 +135,7 @@ class Elections:
         self._vacate(election, pb.CAUSE_DEPOSED, now)
 
     def appoint(self, election: Election, candidate: str, now: int) -> None:
-        """A candidate that waits: the leader is asked to make way."""
+        """Appoints a waiting candidate: the leader is asked to make way."""
         election.successor = candidate
         if election.leader:
             self._add(election, pb.Event.TYPE_HANDOVER_ASKED, now)
@@ -145,7 +145,7 @@ class Elections:
         self._fill(election, now)
 
     def end(self, session: Session, cause: pb.Cause, now: int) -> None:
-        """Its seats pass to those who wait."""
+        """Ends the session. Its seats pass to waiting candidates."""
         session.cause = cause
         self._notify(session, pb.SessionEnded(session_id=session.id, cause=cause))
         for election in self.elections.values():
@@ -174,7 +174,7 @@ class Elections:
             older = place.session
             if older is newer or older.candidate != newer.candidate:
                 continue
-            if election.place_of(newer) is None:  # the newer one takes its place
+            if election.place_of(newer) is None:  # it takes the older one's place
                 first = 0 if place is election.leader else place.ticket
                 election.places.append(Place(newer, first, request.value, request.priority))
             self.end(older, pb.CAUSE_SUPERSEDED, now)
@@ -194,7 +194,7 @@ class Elections:
             self._fill(election, now)
 
     def _fill(self, election: Election, now: int) -> None:
-        """Elects the next one, if the seat is vacant."""
+        """Elects the next candidate if the seat is vacant."""
         if election.leader:
             return
         for place in election.queue:

@@ -24,7 +24,7 @@ PROGRESS_EVERY = 10 * SECOND
 
 
 class Failure(grpc.RpcError):
-    """How a call has failed."""
+    """Why a call has failed."""
 
     def __init__(
         self, code: grpc.StatusCode, details: str, reason: str = "", **metadata: str
@@ -96,8 +96,8 @@ class _Stream:
     def __init__(self, time: FakeTime) -> None:
         self._messages = time.new_queue()
         self.over = False
-        self.session: Optional[Session] = None  # that is renewed on it
-        self.selectors: list[pb.Selector] = []  # of what is observed
+        self.session: Optional[Session] = None  # renewed on this stream
+        self.selectors: list[pb.Selector] = []  # for an Observe stream
 
     def send(self, message: Message) -> None:
         if not self.over:
@@ -123,12 +123,12 @@ class FakeService:
     """Thread-safe."""
 
     def __init__(self, time: FakeTime) -> None:
-        self.lock = threading.RLock()  # guards all of these
-        self.changed = threading.Condition(self.lock)  # who leads
+        self.lock = threading.RLock()  # guards everything here
+        self.changed = threading.Condition(self.lock)  # notified when a leader changes
         self.elections = Elections(self._notify, self._publish)
         self.cut: set[str] = set()  # candidates that cannot reach it, or EVERYBODY
         self._time = time
-        self._requests: dict[bytes, Session] = {}  # that have opened sessions
+        self._requests: dict[bytes, Session] = {}  # by the request that opened it
         self._streams: list[_Stream] = []
         self._progress_at = time.now() + PROGRESS_EVERY
 
@@ -149,7 +149,7 @@ class FakeService:
                         stream.send(self._progress())
 
     def break_streams(self) -> None:
-        """Of those that cannot reach it any more."""
+        """Breaks the streams of candidates that cannot reach the service any more."""
         with self.lock:
             for stream in self._streams:
                 if self.is_cut(stream.session.candidate if stream.session else EVERYBODY):
@@ -158,7 +158,7 @@ class FakeService:
     def is_cut(self, candidate: str) -> bool:
         return EVERYBODY in self.cut or candidate in self.cut
 
-    # The calls.
+    # Calls.
 
     def identify(self, _request: pb.IdentifyRequest) -> pb.IdentifyResponse:
         self._check_reachable(EVERYBODY)
@@ -250,7 +250,7 @@ class FakeService:
             stream.send(self._progress())
             return stream
 
-    # The rest.
+    # Internals.
 
     def _open_stream(self) -> _Stream:
         with self.lock:
@@ -319,7 +319,7 @@ def _unreachable() -> Failure:
 
 
 def _selector_of(stream: _Stream, election: str) -> Optional[pb.Selector]:
-    """That by its name, or else by a prefix."""
+    """The selector that names the election, or else one by prefix."""
     found = None
     for selector in stream.selectors:
         if selector.HasField("election") and selector.election == election:
@@ -330,7 +330,7 @@ def _selector_of(stream: _Stream, election: str) -> Optional[pb.Selector]:
 
 
 def _begin(stream: _Stream, election: Election, selector: pb.Selector) -> None:
-    """Its state, or its events from the revision that is wanted."""
+    """Sends the election's state, or its events from the requested revision."""
     if selector.HasField("from_revision"):
         for event in election.events[selector.from_revision - 1 :]:
             stream.send(pb.ObserveResponse(service_id=SERVICE_ID, event=event))

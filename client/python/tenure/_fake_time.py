@@ -11,16 +11,16 @@ from tenure._lease import FOREVER, SECOND
 from tenure._surroundings import Surroundings
 
 PATIENCE = 10.0  # real seconds for threads to come to rest
-START = 1_000 * SECOND  # a lease of this clock may have begun before
+START = 1_000 * SECOND  # the lease may have begun before
 
 
 class FakeTime(Surroundings):
-    """Knows which of its threads are at rest: all that there is to do at this time is done."""
+    """Knows which of its threads are at rest, because they have done all that is due."""
 
     def __init__(self) -> None:
         self._now = START
         self._changed = threading.Condition()
-        self._threads: set[threading.Thread] = set()  # that run, or wait
+        self._threads: set[threading.Thread] = set()  # running or waiting
         self._waits: dict[threading.Thread, _Wait] = {}
 
     def now(self) -> int:
@@ -66,7 +66,7 @@ class FakeTime(Surroundings):
 
     @property
     def next_wake(self) -> float:
-        """When a thread goes on by itself."""
+        """When the next thread wakes up by itself."""
         with self._changed:
             return min((wait.until for wait in self._waits.values()), default=FOREVER)
 
@@ -76,12 +76,12 @@ class FakeTime(Surroundings):
             self._changed.notify_all()
 
     def notify(self) -> None:
-        """What a thread waits for may have come."""
+        """Wakes up waiting threads to check their conditions."""
         with self._changed:
             self._changed.notify_all()
 
     def wait(self, ready: Callable[[], bool], timeout: Optional[float]) -> bool:
-        """Whether it was ready before the timeout, which is in seconds of this time."""
+        """Whether it was ready before the timeout, which is in seconds of this clock."""
         with self._changed:
             until = FOREVER if timeout is None else self._now + math.ceil(timeout * SECOND)
             wait = _Wait(self, ready, until)

@@ -1,4 +1,4 @@
-"""What a fork needs: that nothing of gRPC is there, and that the child forgets what it was.
+"""Handles forks: stops gRPC before, and makes the child forget its parent's state.
 
 gRPC's own support for forks fails if another thread of the process is in gRPC at that moment: the
 child crashes or hangs. So before a fork all channels of this library are closed, and gRPC, if
@@ -24,10 +24,10 @@ import grpc  # isort: skip
 
 logger = logging.getLogger("tenure")
 
-ANSWER_PATIENCE = 1.0  # seconds for answers under way: forks in quick succession cost no lease
+ANSWER_PATIENCE = 1.0  # seconds for answers under way, so that repeated forks cost no lease
 REST_PATIENCE = 0.5  # seconds for the threads of gRPC to end
 _FOLDER = f"{pathlib.Path(grpc.__file__).parent}{os.sep}"
-_THREADS = {  # of gRPC's core, as Linux names them
+_THREADS = {  # of gRPC's core, by their names on Linux
     "default-executo",
     "event_engine",
     "grpc_global_tim",
@@ -39,19 +39,19 @@ _THREADS = {  # of gRPC's core, as Linux names them
 
 class Forkable(Protocol):
     def after_fork(self) -> None:
-        """In the child, where no other thread exists; any lock may be held and never released.
-        Must not use gRPC, which has not dealt with the fork yet.
+        """Runs in the child, where no other thread exists, and any lock may be held forever. Must
+        not use gRPC, which has not handled the fork yet.
         """
 
 
 class Resumable(Protocol):
     def resume(self) -> None:
-        """In the child, after gRPC's own hooks, which close every channel that they find."""
+        """Runs in the child after gRPC's own hooks, which close every channel that they find."""
 
 
 class Channel(Protocol):
     def before_fork(self) -> None:
-        """Closes it. No other thread calls gRPC meanwhile."""
+        """Closes the channel. No other thread calls gRPC meanwhile."""
 
 
 class Calls(Protocol):
@@ -66,7 +66,7 @@ _calls: weakref.WeakSet[Calls] = weakref.WeakSet()
 _hooked = False
 forks = 0  # each of them closes all channels
 
-# Held while a thread of ours calls gRPC, never while it waits. Nobody forks meanwhile.
+# Held while one of our threads calls gRPC, never while it waits. No fork happens meanwhile.
 calling = threading.RLock()
 
 
@@ -87,8 +87,9 @@ def watch_calls(calls: Calls) -> None:
 
 
 def hook() -> None:
-    """When gRPC has been used. Hooks that are registered later than gRPC's own run before them in
-    the parent, as gRPC's stop threads that closing a channel needs; and after them in the child.
+    """Called after gRPC was first used. Hooks registered after gRPC's own run before them in the
+    parent, where gRPC's stop threads that are needed to close a channel, and after them in the
+    child.
     """
     global _hooked
     if not _hooked and hasattr(os, "register_at_fork"):
@@ -108,7 +109,7 @@ def _before_fork() -> None:
     for channel in list(_channels):
         channel.before_fork()
     if not _wait_until(_grpc_rests, REST_PATIENCE) and _setup.too_late:
-        _setup.too_late = False  # said once
+        _setup.too_late = False  # log it once
         logger.warning(
             "another part of this process uses gRPC, and imported it before tenure: children that "
             "use it may crash. Import tenure first, or set GRPC_ENABLE_FORK_SUPPORT=1"
@@ -125,7 +126,7 @@ def _wait_until(ready: Callable[[], bool], patience: float) -> bool:
 
 
 def _grpc_rests() -> bool:
-    """Whether no other thread is in gRPC, and none of its core's is left, as far as is known."""
+    """Whether no other thread is in gRPC, and all known threads of its core have ended."""
     for thread, innermost in sys._current_frames().items():
         frame: Optional[FrameType] = innermost
         while frame and thread != threading.get_ident():
@@ -133,7 +134,7 @@ def _grpc_rests() -> bool:
                 return False
             frame = frame.f_back
     for name in pathlib.Path("/proc/self/task").glob("*/comm"):
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the thread has ended
             if name.read_text().rstrip() in _THREADS:
                 return False
     return True

@@ -3,9 +3,9 @@
 Pure, as are the seat and the session: `now` is an argument. In these three modules every time and
 every duration is an integer of nanoseconds on the holder's clock.
 
-The service counts a lease from the moment at which it took the renewal. The holder counts it from
-before it sent that renewal, and believes in it for a tenth less: so it stops before the service
-lets anyone else in, as long as the two clocks drift apart by less than a tenth.
+The service counts a lease from when it received the renewal. The holder counts it from before it
+sent that renewal, and believes in it for a tenth less: so it stops before the service elects anyone
+else, as long as the two clocks drift apart by less than a tenth.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Lease:
         self.renewed_at = 0
 
     def renewed(self, sent_at: int, ttl: int) -> None:
-        """A renewal that was sent at `sent_at` was answered. Answers may come in any order."""
+        """A renewal sent at `sent_at` was answered. Answers may come in any order."""
         self.ttl = ttl
         self.renewed_at = max(self.renewed_at, sent_at)
         self.believed_until = max(self.believed_until, sent_at + ttl - ttl // BELIEF_DIVISOR)
@@ -35,7 +35,7 @@ class Lease:
 
     @property
     def overdue_at(self) -> int:
-        """When a renewal, and a second try of it, should have been answered."""
+        """When a renewal, and a second attempt, should have been answered."""
         return self.renewed_at + self.ttl // 2
 
     @property

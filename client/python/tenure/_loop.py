@@ -38,7 +38,7 @@ from tenure.v1 import election_pb2 as pb
 logger = logging.getLogger("tenure")
 
 THREAD_PATIENCE = 5.0  # seconds, beyond what the session may take to end
-ENDING_TRIES_MIN = 4  # replicas that can be asked, one after the other, while the session is ended
+ENDING_TRIES_MIN = 4  # replicas that can be asked one after another while the session is ended
 LOOK_AGAIN = 0  # in place of a call's number: a survey while a session is open
 
 Input = Callable[[Session, int], None]
@@ -57,18 +57,18 @@ class LoopOptions:
 
 
 class Listener(Protocol):
-    """One elector's stand, as the loop sees it. Called on its thread: it must not wait."""
+    """One elector's stand, as the loop sees it. Called on the loop's thread: it must not block."""
 
     belief: Belief  # up to date before each event
 
     def on_event(self, event: Event) -> None: ...
 
     def on_gone(self) -> None:
-        """Nothing is left to do, and no more news will come."""
+        """Nothing is left to do, and no news follows."""
 
 
 class _Published:
-    """What a listener's belief says."""
+    """The last state of a listener's belief."""
 
     def __init__(self, listener: Listener, election: str) -> None:
         self.listener = listener
@@ -78,7 +78,7 @@ class _Published:
 
 
 class ClientLoop:
-    """Thread-safe. Begins at once, and ends when it is closed, or `failed`."""
+    """Thread-safe. Starts at once, and ends when it is closed or has `failed`."""
 
     def __init__(self, options: LoopOptions) -> None:
         surroundings = self._surroundings = options.surroundings
@@ -94,17 +94,17 @@ class ClientLoop:
         self._metrics.begin()
         self._published: dict[int, _Published] = {}
         self._lock = threading.RLock()
-        self._listeners: dict[int, Listener] = {}  # of all that were added
+        self._listeners: dict[int, Listener] = {}  # all that were added
         self._over = False  # nobody is added any more
         self.failed = False
         self._calls: dict[int, Any] = {}  # under way; both a grpc.Call and a grpc.Future
         self._stream: Optional[KeepAliveStream] = None
-        self._traces: dict[str, Metadata] = {}  # of those who stand, by election
+        self._traces: dict[str, Metadata] = {}  # of candidates that stand, by election
         self.new_number = itertools.count(1).__next__  # for a seat
         self._wake: float = FOREVER
         self._give_up_at: float = FOREVER
         self._call_patience: float = FOREVER
-        self._cancel_at: float = FOREVER  # what was under way when the end began
+        self._cancel_at: float = FOREVER  # when to cancel calls that were under way before the end
         self._ended: Future[Optional[ServiceError]] = Future()
         self._do: dict[type, Callable[[Any], None]] = {
             _effects.SendCampaign: self._send_campaign,
@@ -121,11 +121,11 @@ class ClientLoop:
         _fork.watch_calls(self)
 
     def tell(self, what: Input) -> None:
-        """An input for the session; ignored if it has ended."""
+        """Queues an input for the session; ignored if the session has ended."""
         self._inputs.put(what)
 
     def add(self, number: int, options: SeatOptions, listener: Listener) -> None:
-        """If it has ended, the listener hears of that at once."""
+        """If the loop has ended, the listener is notified at once."""
         trace = _trace.metadata()
         with self._lock:
             if not self._over:
@@ -142,7 +142,7 @@ class ClientLoop:
             )
 
     def close(self, patience: int) -> Optional[ServiceError]:
-        """Ends the session, waiting for at most `patience`. None: the service has ended it."""
+        """Ends the session, for at most `patience`. Returns None if the service has ended it."""
         self.tell(lambda session, now: self._end(now, patience))
         if threading.current_thread() is self._thread:
             raise RuntimeError("on_overrun must not wait for the end of its client")
@@ -153,17 +153,17 @@ class ClientLoop:
 
     @property
     def awaits_answers(self) -> bool:
-        """Whether a fork had better wait. Not on this loop's own thread."""
+        """Whether a fork should wait a little. Never on this loop's own thread."""
         calls = bool(self._calls) or self._session.awaits_renewal
         return calls and not self._over and threading.current_thread() is not self._thread
 
     def after_fork(self) -> None:
-        """In a process that was forked: the seats are its parent's."""
+        """Runs in a forked process: the seats belong to its parent."""
         self._over = True
         for published in list(self._published.values()):
             published.listener.belief.void()
 
-    # All of these on the loop's thread.
+    # All of these run on the loop's thread.
 
     def _run(self) -> None:
         failed = False
@@ -211,7 +211,7 @@ class ClientLoop:
         )
 
     def _take_inputs(self, patience: Optional[float]) -> list[Input]:
-        """All that there are, so that many answers cost one decision."""
+        """Takes all inputs, so that many answers cost one decision."""
         inputs = []
         try:
             inputs.append(self._inputs.get(timeout=patience))
@@ -221,7 +221,7 @@ class ClientLoop:
             return inputs
 
     def _over_at(self, now: int) -> bool:
-        """A survey that is under way may find that the session is gone with its service."""
+        """Waits for a running survey, which may find that the session is gone with its service."""
         ended = self._session.ended and LOOK_AGAIN not in self._calls
         return ended or now >= self._give_up_at
 
@@ -297,7 +297,7 @@ class ClientLoop:
             self._send("Campaign", send, done)
 
     def _open_session(self, send: _effects.SendCampaign, done: Callable[..., None]) -> None:
-        """All endpoints are asked for their service before."""
+        """Asks all endpoints for their service first."""
 
         def surveyed(survey: Survey, now: int) -> None:
             if self._give_up_at != FOREVER:
@@ -320,7 +320,7 @@ class ClientLoop:
             self.tell(lambda _, now: done(now, None, error))
 
     def _look_again(self) -> None:
-        """While a session is open. What fails is tried again."""
+        """Runs a survey while a session is open. Failures are retried."""
 
         def surveyed(survey: Survey, now: int) -> None:
             try:
@@ -332,8 +332,8 @@ class ClientLoop:
             self._survey(LOOK_AGAIN, SURVEY_PATIENCE, surveyed)
 
     def _survey(self, number: int, patience: int, done: Callable[[Survey, int], None]) -> None:
-        """Asks all endpoints for their service. One that is under way is given up: a campaign
-        waits for this one. Raises RuntimeError.
+        """Asks all endpoints for their service. Cancels a survey that is already running, because a
+        campaign waits for this one. Raises RuntimeError.
         """
         under_way = self._calls.pop(LOOK_AGAIN, None)
         if under_way:
@@ -369,7 +369,7 @@ class ClientLoop:
                 done(survey, now)
 
     def _settle(self, survey: Survey, now: int) -> bool:
-        """Whether another service is used now. Raises ServiceError if there is no choice."""
+        """Whether the service has changed. Raises ServiceError if there is no usable one."""
         replaced = self._membership.choose(survey)
         self._say_found(survey)
         if replaced:
@@ -417,7 +417,7 @@ class ClientLoop:
         )
 
     def _wait_for(self, begin: Any, send: Any, replica: Replica) -> Optional[ServiceError]:
-        """Python 3.12 and later start none when they exit. Waits: no lease is renewed any more."""
+        """Blocks, so no lease is renewed: from Python 3.12 on, no thread starts during exit."""
         patience = min(send.patience, self._call_patience, self._give_up_at - self.now())
         try:
             begin(send.request, timeout=patience / SECOND, metadata=replica.call_metadata())
@@ -475,10 +475,10 @@ class ClientLoop:
         session.on_stream_closed(stream, now)
 
     def _explain(self, replica: Replica, error: ServiceError, now: int) -> ServiceError:
-        """In plain words; and says it, unless it was said."""
+        """Returns the error in plain words, and logs it unless it has been logged."""
         if error.reason == WRONG_SERVICE:
             service_id = error.metadata.get("service_id", "?")
-            if service_id != self._membership.id:  # else it was of the service before
+            if service_id != self._membership.id:  # otherwise it refused an earlier service
                 self._membership.meet(replica.endpoint, service_id)
                 self._connection.leave(replica.endpoint)
                 self._session.on_wrong_service(now)
@@ -498,7 +498,7 @@ class ClientLoop:
         self._say(logging.INFO, self.troubles.answered(replica.endpoint, now))
 
     def _say(self, level: int, line: Optional[str]) -> None:
-        """On the callbacks' thread: a logger may wait."""
+        """Logs on the callbacks' thread, because a logger may block."""
         if line:
             self.callbacks.run(logger.log, level, "%s", line)
 

@@ -17,7 +17,7 @@ _MARGIN_BUCKETS = (0, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 30, 60)
 
 
 def cause_name(cause: int) -> str:
-    """Without its prefix; of a newer service its number."""
+    """The cause without its prefix, or its number if a newer service sent it."""
     try:
         return pb.Cause.Name(cause)[len("CAUSE_") :]
     except ValueError:
@@ -84,12 +84,12 @@ class Metrics:
         )
 
     def begin(self) -> None:
-        """A new session, which leads nothing."""
+        """A new session begins, which leads nothing."""
         if self._on:
             self._master_status.clear()
 
     def add_election(self, election: str) -> None:
-        """So that its series exist before anything happens."""
+        """Creates its series before anything happens."""
         if self._on:
             for metric in (self._master_status, self._slow_path, self._elected, self._overruns):
                 metric.labels(election)

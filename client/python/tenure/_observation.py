@@ -1,7 +1,7 @@
-"""What an observer has seen, and hence what it asks for next and what is news to it.
+"""What an observer has seen, and therefore what it requests next and what is news to it.
 
-Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or leaves
-out, every event is news exactly once, and in order.
+Pure: no I/O, no clock. Streams are noted one after another; whatever each repeats or leaves out,
+every event is news exactly once, and in order.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from tenure.v1 import election_pb2 as pb
 
 class Verdict(enum.Enum):
     NEWS = "news"
-    KNOWN = "known"  # was reported before, or was not wanted
-    GAP = "gap"  # something is missing before it: only another stream can tell
+    KNOWN = "known"  # was reported before, or was not requested
+    GAP = "gap"  # something before it is missing: open another stream
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Observation:
     def request(self) -> pb.ObserveRequest:
         """What to ask for on the next stream.
 
-        An observer resumes each election that it has seen by name: the contract allows as many
-        selectors as one stream may watch elections, and the prefixes on top.
+        An observer resumes every election that it has seen by name: the contract allows one
+        selector for each election that a stream may watch, plus the prefixes.
         """
         request = pb.ObserveRequest()
         for election, revision in self._seen.items():
@@ -59,7 +59,7 @@ class Observation:
             selector.from_revision = 1  # those created since: from their beginning
 
     def note(self, response: pb.ObserveResponse) -> Verdict:
-        """What a message of the stream in use is. Only news counts as seen."""
+        """Classifies a message of the stream in use. Only news counts as seen."""
         if response.HasField("snapshot"):
             return self._note_snapshot(response.snapshot)
         if response.HasField("event"):
@@ -67,15 +67,15 @@ class Observation:
         if response.HasField("progress"):
             self._opened = True
             return Verdict.NEWS
-        return Verdict.KNOWN  # of a newer service
+        return Verdict.KNOWN  # from a newer service
 
     def _note_snapshot(self, snapshot: pb.Snapshot) -> Verdict:
         seen = self._seen.get(snapshot.election)
-        # Only a RESYNC may pass over events, or go back: to a database that was restored.
+        # Only a RESYNC may skip events, or go back, to a restored database.
         if seen is not None and snapshot.reason != pb.Snapshot.REASON_RESYNC:
             return Verdict.KNOWN if snapshot.revision <= seen else Verdict.GAP
-        # What was found by its prefix and is deleted need not be asked for by name, if the prefix
-        # asks for its first event.
+        # A deleted election that was found by prefix need not be requested by name, if the prefix
+        # asks for first events.
         from_first = self._wish.from_revision in (None, 1)
         if self._wish.prefix and snapshot.revision == 0 and from_first:
             self._seen.pop(snapshot.election, None)
@@ -88,7 +88,7 @@ class Observation:
         next_one = (self._wish.from_revision or 1) if seen is None else seen + 1
         if event.revision < next_one:
             return Verdict.KNOWN
-        # The service knows which one is the first: in a database that was restored it is not 1.
+        # The service knows which event is the first: in a restored database it is not 1.
         if event.revision > next_one and next_one != 1:
             return Verdict.GAP
         self._seen[event.election] = event.revision

@@ -1,21 +1,21 @@
-"""One elector's stand in its election: what to ask of the service, what to believe, what to tell.
+"""One elector's seat: what to ask of the service, what to believe, what to report.
 
   outside --campaign--> standing --elected--> leading --asked to stop--> stopping
      ^                                           |                          | the work has ended
      |                                           | lost                     v
      +---------- the work has ended ----------- ending                   resigning --> outside
 
-A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
-lease is believed in, and so the session lives, it asks for the next term of its own seat.
+A holder that stops because its lease ran out, but wants to keep leading, does not resign: as long
+as its lease is believed in, so the session is alive, it asks for the next term of its own seat.
 
   stopping --the work has ended--> retaking --elected in the next term--> leading
 
-What it keeps to:
-- It believes in a term only while the session's lease is believed in, and never again in a term in
-  which it has ceased to believe.
+Invariants:
+- It believes in a term only while the session's lease is believed in, and never again after it
+  stopped.
 - It gives up a seat only when the work that needs it has ended.
 - A resignation that may be on its way ends the belief for good.
-- It tells of each term once that it begins and once that it ends, in this order.
+- It reports the beginning and the end of each term once, in this order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Elected:
 
 @dataclass(frozen=True)
 class Suspended:
-    """The lease is not renewed as it should be. The seat is still held."""
+    """Renewals are late. The seat is still held."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class StopWork:
 
 @dataclass(frozen=True)
 class Overrun:
-    """The work has not ended in time, and the seat may soon be another's."""
+    """The work has not ended in time, and another candidate may soon hold the seat."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class Lost:
 
 @dataclass(frozen=True)
 class Troubled:
-    """A campaign was not answered, or refused for a while; it is tried again."""
+    """A campaign was not answered, or was refused for now; it is repeated."""
 
     error: ServiceError
 
 
 @dataclass(frozen=True)
 class Refused:
-    """The service refuses this campaign for good; the elector does not stand any more."""
+    """The service refuses this campaign for good; the elector no longer stands."""
 
     error: ServiceError
 
@@ -97,17 +97,17 @@ class SeatOptions:
     election: str
     value: bytes = b""
     priority: int = 0
-    # There is work that has to be asked to end, and that says when it has ended. If not, whatever
-    # was begun in belief ends within the grace.
+    # There is work, which must be asked to end, and reports when it has. Without it, anything begun
+    # while leading ends within the grace.
     has_work: bool = False
     # How long the work may take to end, at most half of the lease. None: a quarter of it.
     stop_grace: Optional[int] = None
-    # It stands no more once it leads: there is one term.
+    # It leads for one term, and then no longer stands.
     one_term: bool = False
 
 
 class Need(enum.Enum):
-    """What the service has to be asked next."""
+    """The next request to the service."""
 
     NOTHING = enum.auto()
     CAMPAIGN = enum.auto()
@@ -129,14 +129,14 @@ class Seat:
         self.options = options
         self.closed_term = closed_term  # reports about terms up to this one no longer count
         self.need_at: float = 0  # the earliest time for the need
-        # The lease has ended the last belief, or nearly: nobody wanted to let others go first.
+        # The last belief ended with the lease, or nearly: nobody wanted to let others go first.
         self.outlived_lease = False
         self._wanted = True
         self._phase = Phase.OUTSIDE
-        self._leadership = pb.Leadership()  # of the term that is held, or may be
-        self._asked_in_term = 0  # the term that was held when the last campaign was asked
-        self._asked_after_term = 0  # the one that it was to follow
-        self._maybe_placed = False  # a campaign of this session is under way or may have been heard
+        self._leadership = pb.Leadership()  # of the term that this session holds or may hold
+        self._asked_in_term = 0  # the term that was held when the last campaign was sent
+        self._asked_after_term = 0  # the term that it was meant to follow
+        self._maybe_placed = False  # a campaign is under way or may have been received
         self._proclaiming = False  # the service may not know the value yet
         self._believes = False
         self._working = False
@@ -156,7 +156,7 @@ class Seat:
             self.need_at = now
 
     def leave(self, now: int) -> None:
-        """Does not stand any more: the work is asked to end, then the seat is given up."""
+        """No longer stands: the work is asked to end, then the seat is given up."""
         self._wanted = False
         if self._phase is Phase.LEADING:
             self._ask_to_stop(now)
@@ -186,7 +186,7 @@ class Seat:
                 self._give_up(now)
 
     def belief_ended(self, now: int) -> None:
-        """The deadline has passed for somebody, if not at `now`."""
+        """A reader has seen the deadline pass, even if `now` is earlier."""
         if not self._believes:
             return
         if self._working and self._phase is Phase.LEADING:
@@ -200,17 +200,17 @@ class Seat:
         else:
             self._stopped(now)
 
-    # What becomes of the need.
+    # Progress of the need.
 
     def asked(self) -> None:
-        """A campaign is on its way. One at a time, and none beside a resignation."""
+        """A campaign was sent. One at a time, and never beside a resignation."""
         self._asked_in_term = self.term
         self._asked_after_term = self.after_term
         self._maybe_placed = True
         self._proclaiming = False
 
     def unanswered(self, error: ServiceError, retry_at: int) -> None:
-        """It was not answered, or refused for a while: to be asked again at `retry_at`."""
+        """The request failed, or was refused for now. It is repeated at `retry_at`."""
         trouble = "unanswered" if error.is_transient else "refused"
         if trouble != self._trouble:
             self._events.append(Troubled(error))
@@ -221,9 +221,9 @@ class Seat:
     # What the service says.
 
     def on_standing(self, place: pb.Standing, now: int, check_at: int) -> None:
-        """The last campaign was answered: this session waits.
+        """The last campaign was answered: this session is in the queue.
 
-        To be asked again at `check_at`, because a place that is taken away is not told.
+        It is repeated at `check_at`, because nobody reports the loss of a place.
         """
         self._trouble = ""
         held = self._phase in (Phase.LEADING, Phase.STOPPING, Phase.RETAKING)
@@ -243,7 +243,7 @@ class Seat:
         if leadership.term <= self.term:
             return
         if leadership.term <= self.closed_term:
-            # Older news; or else the service takes for the leader who must never act in this term.
+            # Either stale, or the service still thinks we lead a term that we have given up.
             if self.term == 0 and self._phase is not Phase.ENDING:
                 self._leadership = leadership
                 self._give_up(now)
@@ -253,7 +253,7 @@ class Seat:
         self._leadership = leadership
         self._trouble = ""
         self.outlived_lease = False
-        if self._working:  # still for an earlier term: this one is given up after it
+        if self._working:  # still working for an earlier term: this one is given up afterwards
             self._phase = Phase.STOPPING
         elif not self._wanted or not lease.believed_at(now):
             self._give_up(now)
@@ -261,7 +261,7 @@ class Seat:
             self._begin(now, lease)
 
     def on_campaign_elected(self, term: int, now: int) -> None:
-        """The campaign that was asked last was answered: this session leads in `term`."""
+        """The last campaign was answered: this session leads in `term`."""
         if self._phase is Phase.RETAKING and term == self.term == self._asked_after_term:
             self._give_up(now)  # the service does not know `after_term`
 
@@ -273,7 +273,7 @@ class Seat:
             return  # the answer ends it
         if self.term != 0:
             self._over(cause, now)
-        elif self._phase is Phase.STANDING:  # elected and lost before anybody here knew of it
+        elif self._phase is Phase.STANDING:  # elected and lost before this process knew
             self._phase = Phase.OUTSIDE
             self.need_at = now
 
@@ -281,27 +281,28 @@ class Seat:
         if term != self.term:
             return
         self._leadership = pb.Leadership.FromString(self._leadership.SerializeToString())
-        self._leadership.successor = successor  # of a copy: the other one has been reported
+        self._leadership.successor = successor  # of a copy: the original has been reported
         if self._phase is Phase.LEADING:
             self._ask_to_hand_over(now)
         elif self._phase is Phase.RETAKING:
             self._give_up(now)
 
     def on_session_over(self, cause: int, now: int) -> None:
-        """The session is over, and with it whatever it held."""
+        """The session has ended, and with it all that it held."""
         self._maybe_placed = False
         self._over(cause, now)
 
     def on_refused(self, error: ServiceError, now: int) -> None:
-        """The campaign that was asked last will not be granted, ever."""
+        """The last campaign will never be granted."""
         self._events.append(Refused(error))
-        if self._phase not in (Phase.LEADING, Phase.STOPPING):  # there only the value is refused
+        if self._phase not in (Phase.LEADING, Phase.STOPPING):  # else only the value is
             self.leave(now)
 
     def on_resigned(self, term: int, waits: bool, again_at: int) -> None:
-        """A resignation from `term`, or, with 0, from the queue, was answered.
+        """A resignation was answered, from `term` or, with 0, from the queue.
 
-        The session may yet be in the queue if it `waits`. To stand again not before `again_at`.
+        If it `waits`, the session may still be in the queue. The elector stands again at `again_at`
+        at the earliest.
         """
         if self._phase is not Phase.RESIGNING or term != self.term:
             return
@@ -313,7 +314,7 @@ class Seat:
         if not self._wanted and self._maybe_placed:
             self._give_up(again_at)
 
-    # What time does.
+    # Time.
 
     def pass_time(self, now: int, lease: Lease) -> None:
         """Call it before any other input, and at next_wake."""
@@ -328,7 +329,7 @@ class Seat:
                 self._ask_to_stop(now)
         if self._phase is Phase.RETAKING:
             if not lease.believed_at(now):
-                self.need_at = FOREVER  # until a renewal says that the session lives
+                self.need_at = FOREVER  # until a renewal confirms that the session is alive
             elif self.need_at == FOREVER:
                 self.need_at = now
         if self._phase in (Phase.STOPPING, Phase.ENDING) and now >= self._overrun_at(lease):
@@ -349,7 +350,7 @@ class Seat:
             wake = min(wake, self._overrun_at(lease))
         return wake
 
-    # What it has come to.
+    # Results.
 
     @property
     def need(self) -> Need:
@@ -366,12 +367,12 @@ class Seat:
 
     @property
     def term(self) -> int:
-        """The term that is held, or may be; 0 if none."""
+        """The term that this session holds or may hold; 0 if none."""
         return self._leadership.term
 
     @property
     def after_term(self) -> int:
-        """The term that a campaign is to end, so that this session leads in the next; 0 if none."""
+        """The term that the next campaign ends, to lead in the following one; 0 if none."""
         return self.term if self._phase is Phase.RETAKING else 0
 
     @property
@@ -380,15 +381,15 @@ class Seat:
         return not self._wanted and self._phase is Phase.OUTSIDE and not self._working
 
     def believed_until(self, lease: Lease) -> int:
-        """Until when this process may act as the leader; 0 if it does not lead."""
+        """The time until which this process may act as the leader; 0 if it does not lead."""
         return lease.believed_until if self._believes else 0
 
     def take_events(self) -> list[Event]:
-        """What has happened since it was last asked."""
+        """What has happened since the last call."""
         events, self._events = self._events, []
         return events
 
-    # The rest.
+    # Internals.
 
     def _begin(self, now: int, lease: Lease) -> None:
         self._phase = Phase.LEADING
@@ -427,7 +428,7 @@ class Seat:
             self._events.append(Overrun())
 
     def _stopped(self, now: int) -> None:
-        """Nothing needs the term any more, in which this process never believes again."""
+        """Nothing needs the term any more; this process never believes in it again."""
         if not self.outlived_lease or not self._wanted or self._leadership.successor:
             return self._give_up(now)
         self._stop_believing(pb.CAUSE_RESIGNED)
@@ -435,13 +436,13 @@ class Seat:
         self.need_at = FOREVER
 
     def _give_up(self, now: int) -> None:
-        """The seat, or the place, is to be given up now that nothing needs it."""
+        """Nothing needs the seat or the place any more, so it is given up."""
         self._stop_believing(pb.CAUSE_RESIGNED)
         self._phase = Phase.RESIGNING
         self.need_at = now
 
     def _over(self, cause: int, now: int) -> None:
-        """For the service the term is over: nothing is left to give up."""
+        """The service has ended the term: nothing is left to give up."""
         self._stop_believing(cause)
         if self._phase is Phase.LEADING and self._working:
             self._stop_asked_at = now
@@ -456,7 +457,7 @@ class Seat:
         return self._phase is Phase.LEADING and self.options.has_work
 
     def _grace(self, lease: Lease) -> int:
-        ttl = lease.ttl or self._lease_ttl  # a session that is over has no lease any more
+        ttl = lease.ttl or self._lease_ttl  # an ended session has no lease any more
         wished = self.options.stop_grace
         return min(ttl // GRACE_DIVISOR if wished is None else wished, ttl // 2)
 

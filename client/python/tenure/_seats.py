@@ -1,4 +1,4 @@
-"""The seats of one session, by number and by election. Of the session, and as pure."""
+"""The seats of one session, by number and by election. For the session, and as pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CLOSED_TERMS_MAX = 10_000
 @dataclass
 class Entry:
     seat: Seat
-    term_asked: int = 0  # that was held when the stream asked for the list of seats
-    noticed_on: int = 0  # the last stream that told of a grant
-    in_doubt: bool = False  # the seat was not listed, and was granted before or after that
+    term_asked: int = 0  # the term held when the stream requested the list of seats
+    noticed_on: int = 0  # the last stream that reported a grant
+    in_doubt: bool = False  # not listed, and granted before or after the list was read
     called: bool = False  # a call for it is under way
 
 
@@ -27,7 +27,7 @@ class Seats:
     def __init__(self) -> None:
         self.entries: dict[int, Entry] = {}
         self._by_election: dict[str, deque[int]] = {}  # the first one acts
-        self._closed_terms: dict[str, int] = {}  # of seats that are gone, in this session
+        self._closed_terms: dict[str, int] = {}  # of seats that are gone, for this session
 
     def add(self, number: int, options: SeatOptions) -> Entry:
         closed_term = self._closed_terms.get(options.election, 0)
@@ -39,12 +39,12 @@ class Seats:
         return self.entries.get(number)
 
     def acting_in(self, election: str) -> Optional[Entry]:
-        """The one that acts in this election: others begin when it is gone."""
+        """The seat that acts in this election; others start when it is gone."""
         numbers = self._by_election.get(election)
         return self.entries[numbers[0]] if numbers else None
 
     def take_gone(self) -> list[int]:
-        """Forgets the seats for which nothing is left to do, and names them."""
+        """Removes the seats that have nothing left to do, and returns their numbers."""
         gone = [n for n, entry in self.entries.items() if entry.seat.gone and not entry.called]
         for number in gone:
             self._forget_seat(number, self.entries.pop(number).seat)
@@ -64,27 +64,27 @@ class Seats:
             del self._by_election[election]
 
     def call_at(self, number: int, entry: Entry) -> float:
-        """When its next call is due; never, while it has none."""
+        """When the seat's next call is due; never, if none is."""
         if entry.called or entry.seat.need is Need.NOTHING:
             return FOREVER
         acts = self._by_election[entry.seat.options.election][0] == number
         return entry.seat.need_at if acts else FOREVER
 
     def forget_terms(self) -> None:
-        """The session is over: nothing that was said in it counts any more."""
+        """The session has ended: nothing received in it counts any more."""
         self._closed_terms.clear()
 
-    # A new stream's first answer lists the seats that are held. The stream tells what happens from
-    # before the list was read. So a seat that is not listed, and that was held when the list was
-    # asked for, is lost. One that was granted since may have been granted after the list was read:
-    # then the stream reports the grant too. Or it was granted and lost before.
+    # A new stream's first answer lists the held seats. The stream reports all changes from before
+    # the list was read. So a seat that is not listed is lost, if it was held when the list was
+    # requested. A seat granted since then was either granted after the list was read, and the
+    # stream reports that too, or it was granted and lost before.
 
     def list_asked(self) -> None:
         for entry in self.entries.values():
             entry.term_asked = entry.seat.term
 
     def listed(self, held: Iterable[pb.Leadership], stream: int, now: int) -> None:
-        """It is this list, on this stream; each seat in it has been notified."""
+        """The stream has delivered the list, and each seat in it has been notified."""
         terms = {leadership.election: leadership.term for leadership in held}
         for entry in self.entries.values():
             seat = entry.seat
@@ -96,5 +96,5 @@ class Seats:
 
     @property
     def any_in_doubt(self) -> bool:
-        """Whether to ask again which seats are held."""
+        """Whether the list must be requested again."""
         return any(entry.in_doubt and entry.seat.term for entry in self.entries.values())

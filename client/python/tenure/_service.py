@@ -12,16 +12,17 @@ from tenure._lease import FOREVER, SECOND
 from tenure.errors import WRONG_SERVICE, ServiceError
 
 METADATA = "tenure-service-id"
-Answer = tuple[str, Optional[str]]  # an endpoint, and the id with which it answered
+Answer = tuple[str, Optional[str]]  # an endpoint, and the id that it answered with
 Say = Callable[[int, str], None]
 
-# A client that is not sure of its service asks all endpoints again this long after it began to ask
-# before; or, if a replica has refused its service since, as long as the second says.
+# A client that is not sure of its service asks all endpoints again after the first of these pauses,
+# counted from the start of the last survey; after the second, if a replica has refused its service
+# since.
 SURVEY_INTERVAL = 10 * SECOND
 SURVEY_PAUSE = SECOND
-SURVEY_PATIENCE = 3 * SECOND  # of a survey that no lease waits for
+SURVEY_PATIENCE = 3 * SECOND  # for a survey that no lease waits for
 
-# Of an older service, or one that does not answer this caller: its next answer says more.
+# An older service, or one that does not answer this caller: its next answer has the id.
 _NO_IDENTITY = (
     grpc.StatusCode.UNIMPLEMENTED,
     grpc.StatusCode.PERMISSION_DENIED,
@@ -30,7 +31,7 @@ _NO_IDENTITY = (
 
 
 def check_service_id(service_id: Optional[str]) -> str:
-    """Raises ValueError. Empty: there is none."""
+    """Raises ValueError if the id is malformed. Empty: no id."""
     if service_id is None:
         return ""
     if not re.fullmatch("[0-9a-f]{32}", service_id):
@@ -42,7 +43,7 @@ def check_service_id(service_id: Optional[str]) -> str:
 
 
 def choose(known: str, pinned: bool, answers: Sequence[Answer]) -> str:
-    """The id; raises ServiceError if there is none. Pure."""
+    """Returns the id to use; raises ServiceError if there is none. Pure."""
     groups: dict[str, list[str]] = {}
     for endpoint, service_id in answers:
         if service_id:
@@ -71,7 +72,7 @@ def choose(known: str, pinned: bool, answers: Sequence[Answer]) -> str:
 
 
 def majority(answers: Sequence[Answer]) -> str:
-    """The service that more than half of the endpoints belong to; empty: none."""
+    """The service of more than half of the endpoints. Empty: there is none."""
     said = [service_id for _, service_id in answers if service_id]
     return next((one for one in said if 2 * said.count(one) > len(answers)), "")
 
@@ -81,18 +82,18 @@ def _wrong(details: str, **metadata: str) -> ServiceError:
 
 
 class Survey:
-    """What all endpoints, asked at once, say. Of one thread, but for `cancel`."""
+    """The answers of all endpoints, asked at once. For one thread, except `cancel`."""
 
     def __init__(self, endpoints: Sequence[str], pinned: str) -> None:
         self.answers: list[Answer] = [(endpoint, None) for endpoint in endpoints]
-        self.without_id = False  # one of them answered, but did not say
-        self.failures: dict[str, ServiceError] = {}  # of endpoints that cannot be used
+        self.without_id = False  # an endpoint answered, but did not say
+        self.failures: dict[str, ServiceError] = {}  # of unusable endpoints
         self.calls: list[Any] = []
         self.pending = set(range(len(endpoints)))
-        self._pinned = pinned  # empty: no service is
+        self._pinned = pinned  # empty: no service is pinned
 
     def heard(self, which: int, call: Any) -> None:
-        """Its call has ended."""
+        """The call to this endpoint has ended."""
         self.pending.discard(which)
         endpoint, _ = self.answers[which]
         if call.code() is grpc.StatusCode.OK:
@@ -105,7 +106,7 @@ class Survey:
 
     @property
     def over(self) -> bool:
-        """All have answered, or more than half agree."""
+        """Whether all have answered, or more than half agree."""
         most = majority(self.answers)
         return not self.pending or (most == self._pinned if self._pinned else most != "")
 
@@ -115,22 +116,22 @@ class Survey:
 
 
 class Membership:
-    """To which service a client belongs. Of one thread."""
+    """The service that a client belongs to. For one thread."""
 
     def __init__(self, service_id: str, say: Say) -> None:
-        self.id = service_id  # empty: it is not known yet
-        self.pinned = service_id  # empty: none is
+        self.id = service_id  # empty: not known yet
+        self.pinned = service_id  # empty: none is pinned
         self._say = say
-        self._warned: dict[str, str] = {}  # by endpoint: the service that the warning named
-        self._sure = True  # more than half of all endpoints belong to it, as far as is known
-        self._refused = False  # a replica of another service was met since the last survey
+        self._warned: dict[str, str] = {}  # by endpoint: the service that the last warning named
+        self._sure = True  # more than half of all endpoints belong to it, as far as we know
+        self._refused = False  # a replica of another service has refused us since the last survey
         self._surveyed_at = 0
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         return ((METADATA, self.id),) if self.id else ()
 
     def check(self, endpoint: str, service_id: str) -> Optional[ServiceError]:
-        """The error of an endpoint that belongs to another service, and does not compare."""
+        """The error of an endpoint of another service that is too old to compare ids itself."""
         if not service_id or service_id == self.id:
             return None
         if not self.id:
@@ -150,7 +151,7 @@ class Membership:
         self._surveyed_at, self._refused = now, False
 
     def meet(self, endpoint: str, service_id: str) -> None:
-        """A replica has refused this service, because it belongs to that one."""
+        """Records that a replica has refused this service, because it belongs to `service_id`."""
         self.warn(endpoint, service_id)
         self._sure, self._refused = False, True
 
@@ -164,7 +165,7 @@ class Membership:
             )
 
     def choose(self, survey: Survey) -> bool:
-        """Whether it belonged to another one before. Raises ServiceError if there is no choice."""
+        """Whether the service has changed. Raises ServiceError if there is no usable one."""
         try:
             chosen = choose(self.id, bool(self.pinned), survey.answers)
         except ServiceError as error:

@@ -1,10 +1,10 @@
 """One session and its electors' seats: which calls to make, when to renew, what answers mean.
 
-The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the number
-of elections. A place in a queue needs no open call: the stream tells who was elected. So nothing is
-lost when a connection breaks, as long as the lease lasts.
+The session is opened by the first campaign, and renewed on one KeepAlive stream however many
+elections there are. A place in a queue needs no open call: the stream reports a grant. So a broken
+connection loses nothing while the lease lasts.
 
-Usage: tell what happened, then decide, and do what it answers. Of one thread.
+Usage: report what happened, then decide, and carry out the effects. For one thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tenure.v1 import election_pb2 as pb
 
 CALLS_MAX = 64  # under way at a time
 END_TRIES_MAX = 3
-# A place in a queue that an operator removed is noticed so late.
+# How late a lost place in a queue may be noticed, if an operator removed it.
 CHECK = (20 * SECOND, 40 * SECOND)
 # How long a replica may take to answer before another one is asked.
 ANSWER_PATIENCE = (100 * MILLISECOND, 3 * SECOND)
@@ -46,7 +46,7 @@ THE_SESSION = 0  # in place of a seat: the call is about the whole session
 class _Call:
     seat: int
     session_id: str
-    term: int  # that is resigned from
+    term: int  # of the resignation
     replica: int
     sent_at: int
 
@@ -55,7 +55,7 @@ class Session:
     def __init__(
         self,
         candidate: str,
-        lease_ttl: Optional[int] = None,  # None: the election's or the server's
+        lease_ttl: Optional[int] = None,  # None: the default of the election or the service
         supersede: bool = False,
         randomness: Optional[random.Random] = None,
     ) -> None:
@@ -71,9 +71,9 @@ class Session:
         self._seats = Seats()
         self._calls: dict[int, _Call] = {}
         self._last_number = 0  # of calls and streams
-        self._next_stray = -1  # seats below 0 are the session's own, and nobody else's concern
+        self._next_stray = -1  # seats below 0 are the session's own; nobody else knows them
 
-        self._replica = 0  # rises whenever another one is used
+        self._replica = 0  # rises with each change of replica
         self._move_on: Optional[UseAnotherReplica] = None
         self._failures = 0  # of replicas, in a row
 
@@ -83,9 +83,9 @@ class Session:
         self._open_at = 0
         self._next_renewal: float = FOREVER
         self._sequence = 0  # of the last renewal
-        self._renewal_sent: Optional[int] = None  # when the one was that is not answered yet
+        self._renewal_sent: Optional[int] = None  # when the renewal that awaits an answer was sent
         self._renewals: list[Renewal] = []
-        self._list: Optional[list[pb.Leadership]] = None  # of the parts that came; None: complete
+        self._list: Optional[list[pb.Leadership]] = None  # of the parts so far; None: complete
 
         self._ending = False
         self._insist_until: Optional[int] = None
@@ -93,15 +93,15 @@ class Session:
         self._end_at = 0  # the next try
         self._end_tries = 0
         self.ended = False  # nothing is left to do after `end`
-        # None when the service has ended the session, or there is none; else its last answer.
+        # None if the service has ended the session, or there is none; else its last answer.
         self.end_error: Optional[ServiceError] = None
 
-    # What this process wants and does. A seat that is gone, or was never added, is passed over.
+    # What this process wants and does. Seats that are gone, or were never added, are ignored.
 
     def add(self, number: int, options: SeatOptions) -> None:
-        """Numbers are from 1, and never used again.
+        """Numbers start at 1, and are never reused.
 
-        A seat of an election that an earlier one has not left yet begins when that is gone.
+        If an earlier seat has not yet left the election, this one starts when that is gone.
         """
         self._seats.add(number, options)
 
@@ -119,7 +119,7 @@ class Session:
             entry.seat.abandon(now)
 
     def belief_ended(self, number: int, now: int) -> None:
-        """Somebody has acted on the end of a belief that this session has not noticed yet."""
+        """A reader has acted on the end of a belief that this session has not noticed yet."""
         if entry := self._seats.find(number):
             entry.seat.belief_ended(now)
 
@@ -131,8 +131,8 @@ class Session:
     def end(self, now: int, insist_until: Optional[int] = None) -> None:
         """Abandons all seats and ends the session.
 
-        Who insists takes half of the time to resign each seat, and the rest to end the session,
-        which frees them as well. If not, that is only tried a few times, at once.
+        With `insist_until`, half of the time is for the resignations, and the rest for ending the
+        session, which also frees the seats. Without it, both are tried a few times, at once.
         """
         self._ending = True
         self._insist_until = insist_until
@@ -153,7 +153,7 @@ class Session:
         self._pass_time(now)
         call = self._take_call(number)
         if call is None or call.session_id != self._session_id:
-            return  # of a session that is over
+            return  # from a session that has ended
         if error is not None:
             self._on_campaign_failed(call, error, now)
         elif response is not None:
@@ -163,7 +163,7 @@ class Session:
         self._failures = 0
         if not self._session_id:
             self._on_opened(response.session)
-        # Before, and not when it is answered: the service began to count somewhere between.
+        # Counted from before the call, not from the answer: the service began to count in between.
         self._lease.renewed(call.sent_at, response.session.lease_ttl.ToNanoseconds())
         entry = self._seats.find(call.seat)
         if entry is None:
@@ -181,7 +181,7 @@ class Session:
         if error.is_session_gone:
             if self._session_id:
                 return self._session_over(_cause_of(error), now)
-            # It had opened one whose lease is over already.
+            # It had opened a session whose lease has already expired.
             self._request_id = self._new_request_id()
             entry.seat.unanswered(error, self._backoff(now))
         elif error.is_transient:
@@ -224,13 +224,13 @@ class Session:
         self, call: _Call, seat: Seat, error: Optional[ServiceError], now: int
     ) -> None:
         stale = error if error and error.reason == "STALE_TERM" else None
-        if stale and call.term == 0:  # the place in the queue had become the seat
+        if stale and call.term == 0:  # the place in the queue has become the seat
             term = int(stale.metadata.get("current_term", "0"))
             if term == 0:
                 return seat.unanswered(stale, self._backoff(now))
             leadership = pb.Leadership(election=seat.options.election, term=term)
             return seat.on_elected(leadership, now, self._lease)
-        # With STALE_TERM it stands yet, but not as it was thought to.
+        # With STALE_TERM the session may still stand, but not as we assumed.
         others_first = 0 if seat.outlived_lease else self._lease.renewal_interval
         seat.on_resigned(call.term, stale is not None, now + others_first)
 
@@ -254,7 +254,7 @@ class Session:
             self._take_in_renewal(response.renewal, now)
 
     def on_wrong_service(self, now: int) -> None:
-        """A replica works on another database. A session whose lease is over may be on none."""
+        """A replica works on another database. After its lease, the session may exist nowhere."""
         self._pass_time(now)
         if self._session_id and now >= self._lease.renewed_at + self._lease.ttl:
             self._session_over(pb.CAUSE_EXPIRED, now)
@@ -281,7 +281,7 @@ class Session:
         self._open_at = self._backoff(now)
 
     def on_stream_dropped(self, stream: int, now: int) -> None:
-        """By this process, and not because of the replica."""
+        """Ended by this process, and not because of the replica."""
         self._pass_time(now)
         if stream == self._stream:
             self._stream = 0
@@ -335,11 +335,11 @@ class Session:
         return renewals
 
     def take_gone(self) -> list[int]:
-        """Forgets the seats for which nothing is left to do, and names them."""
+        """Removes the seats that have nothing left to do, and returns their numbers."""
         return [number for number in self._seats.take_gone() if number > 0]
 
     def believed_until(self, number: int) -> int:
-        """Until when a seat's process may act as the leader; 0 if it does not lead."""
+        """The time until which a seat's process may act as the leader; 0 if it does not lead."""
         entry = self._seats.find(number)
         return entry.seat.believed_until(self._lease) if entry else 0
 
@@ -347,7 +347,7 @@ class Session:
         entry = self._seats.find(number)
         return entry.seat.term if entry else 0
 
-    # What time does.
+    # Time.
 
     def _pass_time(self, now: int) -> None:
         for entry in self._seats.entries.values():
@@ -397,7 +397,7 @@ class Session:
                 self._call_for(number, entry, now, effects)
 
     def _call_at(self, number: int, entry: Entry) -> float:
-        """While no session is open, one call at a time: it opens the session for all of them.
+        """While no session is open, one call at a time, which opens the session for all of them.
         While it is being ended, nobody campaigns.
         """
         if self._ending and entry.seat.need is Need.CAMPAIGN:
@@ -408,7 +408,8 @@ class Session:
     def _call_for(self, number: int, entry: Entry, now: int, effects: list[Effect]) -> None:
         seat = entry.seat
         if not self._session_id and seat.need is Need.RESIGN:
-            # What it was given belongs to a session that nobody here will ever know, or renew.
+            # A grant, if there was one, belongs to a session that nobody will ever know of or
+            # renew.
             self._request_id = self._new_request_id()
             return seat.on_resigned(seat.term, False, now)
         call = self._next_number()
@@ -443,7 +444,7 @@ class Session:
         effects.append(SendResign(call, request, self._answer_patience))
 
     def _drop_stream(self) -> None:
-        """The stream is of no use any more."""
+        """The stream is no longer useful."""
         if self._stream:
             self._dropped_stream, self._stream = self._stream, 0
         self._renewal_sent = None
@@ -454,8 +455,8 @@ class Session:
             self._dropped_stream = 0
 
     def _replica_failed(self, replica: int, silent: bool) -> None:
-        """A call or stream failed on this replica, and should go well on another."""
-        if replica == self._replica:  # or else it is not used any more
+        """A call or stream on this replica failed, but should succeed on another."""
+        if replica == self._replica:  # otherwise it is no longer in use
             self._replica += 1
             self._failures += 1
             self._move_on = UseAnotherReplica(silent)
@@ -478,7 +479,7 @@ class Session:
         for entry in self._seats.entries.values():
             entry.seat.on_session_over(cause, now)
             if cause == pb.CAUSE_SUPERSEDED:
-                # Another session would throw out the process that took over.
+                # Another session would supersede the process that took over.
                 entry.seat.on_refused(self._superseded(), now)
 
     def _superseded(self) -> ServiceError:
@@ -494,7 +495,7 @@ class Session:
             entry.seat.on_step_down_asked(leadership.term, leadership.successor, now)
 
     def _add_stray(self, election: str, now: int) -> Entry:
-        """A seat in an election in which nobody here stands: it is given up."""
+        """A seat in an election where this process does not stand. It will be given up."""
         entry = self._seats.add(self._next_stray, SeatOptions(election))
         self._next_stray -= 1
         entry.seat.abandon(now)
@@ -531,7 +532,7 @@ class Session:
                 self._take_in_list(now)
 
     def _take_in_list(self, now: int) -> None:
-        """The seats count as listed when the last part of the list has come."""
+        """The seats count as listed once the last part of the list is here."""
         held, self._list = self._list or [], None
         for leadership in held:
             self._seat_elected(leadership, now)
@@ -543,7 +544,7 @@ class Session:
         self._lease.renewed(sent_at, lease_ttl)
         self._next_renewal = sent_at + self._lease.renewal_interval
 
-    # The rest.
+    # Internals.
 
     def _take_call(self, number: int) -> Optional[_Call]:
         call = self._calls.pop(number, None)
@@ -561,7 +562,7 @@ class Session:
             priority=options.priority,
             supersede=self._supersede,
         )
-        request.wait.FromSeconds(0)  # the stream tells when it is elected
+        request.wait.FromSeconds(0)  # the stream reports the election
         if self._session_id:
             request.session_id = self._session_id
             if seat.after_term:
@@ -575,7 +576,7 @@ class Session:
 
     @property
     def _answer_patience(self) -> int:
-        """Half of a heartbeat, so that a replica that hangs costs less than one."""
+        """Half of a heartbeat, so that a hanging replica costs less than one."""
         least, most = ANSWER_PATIENCE
         lease_ttl = self._lease.ttl or self._wished_ttl
         return most if lease_ttl is None else min(max(lease_ttl // 6, least), most)
@@ -597,5 +598,5 @@ class Session:
 def _cause_of(error: ServiceError) -> int:
     try:
         return pb.Cause.Value("CAUSE_" + error.metadata.get("cause", ""))
-    except ValueError:  # a session that is not known was forgotten since
+    except ValueError:  # an unknown session has expired and was deleted since
         return pb.CAUSE_EXPIRED

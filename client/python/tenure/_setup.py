@@ -1,9 +1,9 @@
-"""What gRPC reads from the environment when it is imported. So this is imported before.
+"""Sets what gRPC reads from the environment when it is imported; so import this first.
 
-- Its support for forks is for what other parts of the process do with gRPC: see _fork.
-- gRPC writes to standard error what this library says by `logging`, and much that concerns nobody.
+- gRPC's support for forks is on for other parts of the process that use gRPC: see _fork.
+- gRPC writes to standard error what this library logs itself, and much that concerns nobody.
 
-What is set already is left alone.
+Variables that are set already stay as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 
 _FORKS = "GRPC_ENABLE_FORK_SUPPORT"
 
-# Whether gRPC was imported before without it: then nothing can be done about it any more.
+# Whether gRPC was imported before, without them: then it is too late.
 too_late = "grpc._cython.cygrpc" in sys.modules and _FORKS not in os.environ
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")

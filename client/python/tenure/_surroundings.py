@@ -1,4 +1,4 @@
-"""Where a client lives: the clock it goes by, its threads, and what carries its calls."""
+"""The surroundings of a client: its clock, its threads, and the transport of its calls."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tenure import _clock
 
 
 class Surroundings:
-    """Those of a process. tenure.testing has others, with a clock that a test moves."""
+    """The real ones. tenure.testing has others, with a clock that a test moves."""
 
     def now(self) -> int:
-        """On the holder's clock, in nanoseconds."""
+        """The time on the holder's clock, in nanoseconds."""
         return _clock.now()
 
     def patience_until(self, wake: float) -> Optional[float]:
-        """How long a thread may wait, in seconds, if it has to act at `wake`. None: no limit."""
+        """How long a thread that must act at `wake` may wait, in seconds. None: no limit."""
         return _clock.patience_until(wake)
 
     def start(self, target: Callable[[], object], name: str) -> threading.Thread:
@@ -46,7 +46,7 @@ class Surroundings:
         return grpc.secure_channel(endpoint, credentials, options)
 
     def patience_to_end(self, candidate: str, patience: int) -> int:
-        """How long a session's end may take, in nanoseconds, out of `patience`."""
+        """How much of `patience` to spend on ending a session, in nanoseconds."""
         return patience
 
 

@@ -6,7 +6,7 @@ from tenure.credentials import Metadata
 
 
 def metadata() -> Metadata:
-    """What the propagators of the current context send along: `traceparent`, say."""
+    """The headers that the propagators add for the current context, such as `traceparent`."""
     try:
         from opentelemetry import propagate
     except ImportError:

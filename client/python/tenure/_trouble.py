@@ -1,4 +1,4 @@
-"""Why an endpoint cannot be used, in plain words, and when to say so. Pure."""
+"""Why an endpoint cannot be used, in plain words, and when to log it. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tenure._lease import FOREVER, SECOND
 from tenure._service import Survey
 from tenure.errors import WRONG_SERVICE, ServiceError
 
-CHANGE_INTERVAL = 60 * SECOND  # at least, between two warnings about one trouble
-WARNING_INTERVAL = 10 * SECOND  # at least, between two warnings
+CHANGE_INTERVAL = 60 * SECOND  # minimum between two warnings about one trouble
+WARNING_INTERVAL = 10 * SECOND  # minimum between two warnings
 
 _NOT_GRPC = "it does not speak gRPC; is it an HTTP port, or a database?"
 _CERTIFICATE = "its certificate "
 
-# What gRPC's core says. The first match counts.
+# The texts of gRPC's core. The first match counts.
 _PHRASES = [
     (r"Connection refused", "connection refused"),
     (r"DNS resolution failed|Domain name not found", "no such host"),
@@ -40,7 +40,7 @@ _PHRASES = [
         _NOT_GRPC,
     ),
 ]
-# The connection itself broke before anything was said on it.
+# The connection itself broke before anything was received on it.
 _CLOSED = re.compile(
     r"(connections to all backends|failed to connect to all)"
     r".*(Socket closed|Connection reset by peer)"
@@ -53,7 +53,7 @@ _REASONS = {
 
 
 def explain(error: ServiceError, tls: bool) -> str:
-    """`tls`: the connection uses it."""
+    """`tls`: whether the connection uses TLS."""
     if error.reason in _REASONS:
         return _REASONS[error.reason] + error.details
     if error.code is grpc.StatusCode.UNIMPLEMENTED:
@@ -73,13 +73,13 @@ def explain(error: ServiceError, tls: bool) -> str:
 
 
 def is_of_tls(error: ServiceError) -> bool:
-    """The TLS handshake failed, for a reason that only an operator can change."""
+    """Whether the TLS handshake failed for a reason that only an operator can change."""
     return bool(re.search("Ssl handshake failed|is not in peer certificate", error.details))
 
 
 def explained(error: ServiceError, endpoint: str, tls: bool) -> ServiceError:
-    """The same error, in plain words, with its endpoint. What is not Tenure is as good as nothing:
-    another endpoint may be. What the service said of a request stays as it is.
+    """The same error, in plain words, with its endpoint. A server that is not Tenure counts as
+    unreachable: another endpoint may be Tenure. The service's own text about a request is kept.
     """
     foreign = error.reason == WRONG_SERVICE or (
         error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason
@@ -92,17 +92,17 @@ def explained(error: ServiceError, endpoint: str, tls: bool) -> ServiceError:
 
 
 class Troubles:
-    """Says once why a service cannot be used, and once that it can be used again."""
+    """Logs once why a service cannot be used, and once that it can be used again."""
 
     def __init__(self) -> None:
-        self.last: Optional[ServiceError] = None  # why the last try failed; None: it went well
+        self.last: Optional[ServiceError] = None  # why the last attempt failed; None: it succeeded
         self._since: Optional[int] = None
-        self._said = ""  # of this trouble
+        self._said = ""  # logged for this trouble
         self._warned_at: float = -FOREVER
         self._named: set[str] = set()  # endpoints that have not answered since a warning named them
 
     def failed(self, endpoint: str, error: ServiceError, tls: bool, now: int) -> Optional[str]:
-        """The warning that is due."""
+        """Returns the warning that is due."""
         self.last = explained(error, endpoint, tls)
         if self._since is None:
             self._since, self._said = now, ""
@@ -115,7 +115,7 @@ class Troubles:
         return self._warning(endpoint, text)
 
     def found(self, survey: Survey, tls: bool) -> list[str]:
-        """The warnings that are due: the service can be used, though maybe not on all endpoints."""
+        """The warnings that are due: some endpoints may fail although the service can be used."""
         self._named.difference_update(endpoint for endpoint, answer in survey.answers if answer)
         return [
             self._warning(endpoint, explain(error, tls))
@@ -128,7 +128,7 @@ class Troubles:
         return f"cannot use {endpoint}: {text}; still trying"
 
     def answered(self, endpoint: str, now: int) -> Optional[str]:
-        """The line that is due."""
+        """Returns the line that is due."""
         since, said = self._since, self._said
         self.last, self._since, self._said = None, None, ""
         self._named.discard(endpoint)

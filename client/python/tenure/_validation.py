@@ -1,4 +1,4 @@
-"""What the service would refuse, refused at once. Each raises ValueError."""
+"""Refuses at once what the service would refuse. Each function raises ValueError."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_name(name: str, what: str) -> str:
 
 
 def check_value(value: Union[bytes, str]) -> bytes:
-    """Text is encoded as UTF-8."""
+    """Encodes text as UTF-8."""
     encoded = value.encode() if isinstance(value, str) else value
     if len(encoded) > VALUE_BYTES_MAX:
         raise ValueError(f"value is {len(encoded)} bytes long; the maximum is {VALUE_BYTES_MAX}")
@@ -28,7 +28,7 @@ def check_value(value: Union[bytes, str]) -> bytes:
 
 
 def check_function(function: object, what: str) -> None:
-    """None is none. Raises TypeError."""
+    """None is no callback. Raises TypeError."""
     if function is None:
         return
     if not callable(function):
@@ -45,7 +45,7 @@ def check_function(function: object, what: str) -> None:
 
 
 def check_coroutine_function(function: object, what: str) -> None:
-    """Or one that a decorator has wrapped. Raises TypeError."""
+    """Also accepts a coroutine function wrapped by a decorator. Raises TypeError."""
     wrapped = inspect.unwrap(function) if callable(function) else None
     if not (_is(inspect.iscoroutinefunction, function) or inspect.iscoroutinefunction(wrapped)):
         raise TypeError(
@@ -55,7 +55,7 @@ def check_coroutine_function(function: object, what: str) -> None:
 
 
 def _is(kind: Callable[[object], bool], function: object) -> bool:
-    """Of functions, and objects that can be called."""
+    """For functions, and objects that can be called."""
     return kind(function) or kind(getattr(function, "__call__", None))  # noqa: B004
 
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Working:
-    """For `with`, and for `async with`, where the task is cancelled when the work must end.
+    """A context manager; in `async with`, the task is cancelled when the work must end.
 
-    Entering raises SeatLost if it must not begin.
+    Entering raises SeatLost if the work must not begin.
     """
 
     def __init__(self, candidacy: Candidacy, seat: Seat) -> None:
@@ -46,7 +46,7 @@ class Working:
 
 
 class Term(Working):
-    """The same, and the seat is given up when the work has ended."""
+    """The same, and gives up the seat when the work has ended."""
 
     def __exit__(self, *exception: object) -> None:
         self.seat._release()
@@ -68,7 +68,7 @@ class _Cancellation:
         seat._cancel_by(self.request)
 
     def _count(self, otherwise: int) -> int:
-        """How often somebody wants the task cancelled; only Python 3.11 and later can tell."""
+        """How often the task was asked to cancel; only Python 3.11 and later know."""
         return self._task.cancelling() if hasattr(self._task, "cancelling") else otherwise
 
     def request(self) -> None:
@@ -84,13 +84,13 @@ class _Cancellation:
     async def end(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException]
     ) -> None:
-        """Raises SeatLost instead of the cancellation, unless somebody else wanted it too."""
+        """Replaces the cancellation by SeatLost, unless somebody else wanted it too."""
         self._over = True
         self._seat._cancellations.discard(self.request)
         if not self._requested:
             return
         if kind is None:
-            # It may have ended before the cancellation arrived, which is meant for nobody else.
+            # The work may have ended before the cancellation arrived; nobody else should get that.
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(0)
         if hasattr(self._task, "uncancel"):

@@ -66,7 +66,7 @@ class Callbacks:
 
 
 class CallbackOptions(TypedDict, total=False):
-    """Those of Callbacks, as keyword arguments."""
+    """The Callbacks as keyword arguments."""
 
     on_standing: Optional[Callable[[Candidacy, pb.Standing], object]]
     on_elected: Optional[Callable[[Seat], object]]
@@ -85,11 +85,11 @@ class Seat:
     def __init__(self, candidacy: Candidacy, leadership: pb.Leadership) -> None:
         self.leadership = leadership
         self._candidacy = candidacy
-        self._stop: Future[str] = Future()  # done: the work must end, because of this
+        self._stop: Future[str] = Future()  # done: the work must end; the result says why
         self._cancellations: set[Callable[[], None]] = set()  # called when it is done
-        self._released = False  # the work in it has given it up
+        self._released = False  # given up by its work
         self._lost = False  # a later term may have its number, in another service
-        self._work_told = False  # that it has ended, to the session
+        self._work_told = False  # the session knows that the work has ended
 
     @property
     def election(self) -> str:
@@ -111,7 +111,7 @@ class Seat:
 
     @property
     def remaining(self) -> float:
-        """For how many seconds it may still act if no further renewal is answered."""
+        """How many seconds this process may still act if no further renewal is answered."""
         return self._candidacy.remaining if self.is_leader else 0.0
 
     @property
@@ -141,13 +141,13 @@ class Seat:
                 cancel()
 
     def _leave_to_parent(self) -> None:
-        """In a process that was forked."""
+        """Runs in a forked process."""
         self._stop = Future()
         self._stop.set_result(f"term {self.term} of {self.election!r} is its parent's")
         self._work_told = True
 
     def _cancel_by(self, cancel: Callable[[], None]) -> None:
-        """It may be called twice."""
+        """`cancel` may be called twice."""
         self._cancellations.add(cancel)
         if self._stop.done():
             cancel()
@@ -159,7 +159,7 @@ class Seat:
 class Candidacy:
     """A stand in one election, made by Elector.stand. Thread-safe.
 
-    It is waiting for the seat or holds it, in one term after the other, until it is closed.
+    It waits for the seat or holds it, in one term after another, until it is closed.
     """
 
     def __init__(
@@ -180,20 +180,20 @@ class Candidacy:
         self._seat: Optional[Seat] = None  # the latest one
         self._won: Optional[Seat] = None  # the same, once on_elected has been called
         self._users = 0  # parts of the work that have not ended
-        self._idle = threading.Condition(self._lock)  # there are none
+        self._idle = threading.Condition(self._lock)  # no part is left
         self._answered = False  # the service has said whether this process leads, or could not
         self._leaving = False
         self._refusal: Optional[ServiceError] = None
         self._gone = False
         self._waiting: set[Promise] = set()  # for a seat
-        self._asking: set[Promise] = set()  # for an answer
+        self._asking: set[Promise] = set()  # only for an answer
         self._loop = client._claim(self)
         self._number = self._loop.new_number()
         self._loop.add(self._number, options, self)
         _fork.watch(self)
 
     def after_fork(self) -> None:
-        """For tenure itself: it is its parent that stands."""
+        """For tenure itself: only the parent stands."""
         self._lock = threading.RLock()
         self._idle = threading.Condition(self._lock)
         self._gate = Gate()
@@ -217,14 +217,14 @@ class Candidacy:
 
     @property
     def remaining(self) -> float:
-        """For how many seconds it may still act as the leader if no further renewal is answered;
-        zero or negative if it does not lead.
+        """How many seconds this process may still act as the leader if no further renewal is
+        answered; zero or negative if it does not lead.
         """
         return self.belief.remaining(self._loop.now()) / SECOND
 
     @property
     def seat(self) -> Optional[Seat]:
-        """That of the term in which this process leads now; None if it does not lead."""
+        """The seat of the term in which this process leads now; None if it does not lead."""
         seat = self._won
         return seat if seat and seat.is_leader else None
 
@@ -262,14 +262,14 @@ class Candidacy:
         self._tell(lambda session, now: session.proclaim(self._number, encoded, now))
 
     def resign(self) -> None:
-        """Steps down, and does not stand again. Returns at once; on_lost tells of the end."""
+        """Steps down, and does not stand again. Returns at once; on_lost reports the end."""
         with self._lock:
             self._leaving = True
         self._tell(lambda session, now: session.leave(self._number, now))
 
     def close(self) -> None:
-        """The same; and no callback is called after it has returned. Do not hold a lock that a
-        callback waits for. Work that runs is asked to end, and not waited for.
+        """Like resign, and no callback is called after it has returned. Do not hold a lock that a
+        callback waits for. Running work is asked to end, but not waited for.
         """
         self._gate.shut()
         self._leave()
@@ -280,17 +280,17 @@ class Candidacy:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # For those who work, or wait.
+    # For work, and for callers that wait.
 
     def _leave(self) -> None:
-        """From now on the client may stand in this election again."""
+        """Lets the client stand in this election again."""
         self.resign()
         self._client._release(self)
 
     @contextlib.contextmanager
     def _promise(self, timeout: Optional[float]) -> Iterator[Promise]:
-        """The current seat, or the next one. With a timeout of 0: None, if the service has said
-        that another leads, or nothing.
+        """Promises the current seat, or the next one. With a timeout of 0: None, if the service has
+        said that another candidate leads, or nobody.
         """
         self._loop.check_may_wait()
         promise: Promise = Future()
@@ -306,7 +306,7 @@ class Candidacy:
                 promises.add(promise)
         try:
             yield promise
-        except NotElected:  # which is a FutureTimeout, too
+        except NotElected:  # a FutureTimeout, too
             raise
         except (FutureTimeout, asyncio.TimeoutError):
             error = self._not_elected(timeout)
@@ -320,7 +320,7 @@ class Candidacy:
         return None if self._won is None or self._won.stopping else self._won
 
     def _begin_work(self, seat: Seat) -> None:
-        """Raises SeatLost if it must not begin."""
+        """Raises SeatLost if the work must not begin."""
         with self._lock:
             seat.check()
             if self._leaving:
@@ -336,12 +336,12 @@ class Candidacy:
                     self._work_ended(seat)
 
     def _wait_for_work(self, timeout: float) -> bool:
-        """Whether no work runs."""
+        """Waits until no work runs. False if some still does."""
         with self._idle:
             return self._idle.wait_for(lambda: self._users == 0, timeout)
 
     def _work_ended(self, seat: Seat) -> None:
-        """Under the lock. Tells it once in a term: twice might end the next one."""
+        """Requires the lock. Reports the end once per term: twice might end the next one."""
         if not seat._work_told:
             seat._work_told = True
             self._tell(lambda session, now: session.work_ended(self._number, now))
@@ -352,7 +352,7 @@ class Candidacy:
     def _ended(self) -> NotElected:
         return NotElected(f"the stand in {self.election!r} has ended")
 
-    # Of the loop's thread.
+    # For the loop's thread.
 
     def on_event(self, event: _seat.Event) -> None:
         _HANDLERS[type(event)](self, event)
@@ -392,7 +392,7 @@ class Candidacy:
         if self._users == 0:
             return
         logger.error("the work of %r has not ended in time", self._seat)
-        # Not through the gate: a callback that hangs within it must not keep renewals waiting.
+        # Not through the gate: a callback that hangs within it must not delay renewals.
         if self._gate.open and self._callbacks.on_overrun:
             guarded(self._callbacks.on_overrun, self._seat)
 
@@ -443,10 +443,10 @@ class Candidacy:
             self._loop.callbacks.run(self._gate.pass_through, callback, *arguments)
 
     def _say(self, level: int, line: str) -> None:
-        """On the callbacks' thread: a logger may wait."""
+        """Logs on the callbacks' thread, because a logger may block."""
         self._loop.callbacks.run(logger.log, level, "%s", line)
 
-    # Of the callbacks' thread.
+    # For the callbacks' thread.
 
     def _seat_won(self, seat: Seat) -> None:
         if self._work:
@@ -461,13 +461,13 @@ class Candidacy:
         name = f"tenure-work-{self.election}"
         try:
             threading.Thread(target=self._run_work, args=(seat,), name=name, daemon=True).start()
-        except RuntimeError:  # no thread can be started: another process may fare better
+        except RuntimeError:  # no thread can be started: another process may be able to
             logger.exception("no work can begin in %r", seat)
             with self._lock:
                 self._work_ended(seat)
 
     def _run_work(self, seat: Seat) -> None:
-        """Work that fails ends the term: to lead on without it would help nobody."""
+        """If work fails, the term ends: leading without the work would help nobody."""
         with contextlib.suppress(SeatLost):
             self._begin_work(seat)
             try:

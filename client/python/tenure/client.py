@@ -131,14 +131,14 @@ class Client:
     # For its electors.
 
     def after_fork(self) -> None:
-        """For tenure itself: whatever stands, stands in the parent."""
+        """For tenure itself: only the parent's electors stand."""
         self._lock = threading.RLock()
         self._loop: Optional[ClientLoop] = None
         self._candidacies: dict[str, Candidacy] = {}
-        self._unfinished: set[Candidacy] = set()  # and those whose seats are not given up yet
+        self._unfinished: set[Candidacy] = set()  # including those whose seats are not free yet
 
     def _claim(self, candidacy: Candidacy) -> ClientLoop:
-        """Raises ValueError if this client stands in its election already."""
+        """Raises ValueError if this client already stands in the election."""
         with self._lock:
             if self._closed:
                 raise TenureError("the client is closed")
@@ -156,7 +156,7 @@ class Client:
             self._unfinished.discard(candidacy)
 
     def _release(self, candidacy: Candidacy) -> None:
-        """Its election is free for another one of this client."""
+        """Frees the election for another stand of this client."""
         with self._lock:
             if self._candidacies.get(candidacy.election) is candidacy:
                 del self._candidacies[candidacy.election]
@@ -167,7 +167,7 @@ _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """So that a process that ends cleanly has a successor at once."""
+    """A process that ends cleanly then has a successor at once."""
     for client in list(_clients):
         with contextlib.suppress(TenureError):  # the seats are free when the lease has ended
             client.close(_EXIT_PATIENCE)

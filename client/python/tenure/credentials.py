@@ -45,19 +45,19 @@ class Tls:
         return (self.ca, self.key, self.certificate)
 
     def stamp(self) -> tuple:
-        """Differs when a PEM file has changed."""
+        """Differs once a PEM file has changed."""
         return tuple(pathlib.Path(path).stat().st_mtime_ns for path in self._pem_files if path)
 
     def channel_credentials(self) -> Callable[[], grpc.ChannelCredentials]:
-        """What makes them, with the files as they are now."""
+        """Returns a function that makes credentials from the files as they are now."""
         read = [pathlib.Path(path).read_bytes() if path else None for path in self._pem_files]
         return partial(grpc.ssl_channel_credentials, *read)
 
     def call_metadata(self) -> Metadata:
-        """What is sent with each call: the token, as it is now. Raises RuntimeError without one.
+        """The metadata of each call: the token, as it is now. Raises RuntimeError without one.
 
-        Credentials of gRPC's would ask for it too. But a channel that is closed while gRPC lets go
-        of those stops every thread of the process, for ever (grpc/grpc#42247).
+        gRPC's own call credentials would ask for it too. But if a channel is closed while gRPC
+        releases them, every thread of the process stops forever (grpc/grpc#42247).
         """
         if self.token is None:
             return ()

@@ -1,4 +1,4 @@
-"""Stands for elections, and tells whether this process leads.
+"""Stands for elections, and reports whether this process leads.
 
     elector = tenure.Elector("tenure-0:7070,tenure-1:7070")
     with elector.lead("orders") as seat:
@@ -86,7 +86,7 @@ class Elector:
     def after_fork(self) -> None:
         """For tenure itself."""
         self._lock = threading.RLock()  # a signal handler may close it at any time
-        self._standing: dict[str, Candidacy] = {}  # those of `leader_only`
+        self._standing: dict[str, Candidacy] = {}  # for `leader_only`
 
     def stand(
         self, election: str, work: Optional[Work] = None, *, one_term: bool = False
@@ -140,7 +140,7 @@ class Elector:
             candidacy._leave()
 
     def leader_only(self, election: str) -> Callable[[Function], Function]:
-        """A decorator: the function runs only if this process leads, or else returns None.
+        """A decorator: the function runs only if this process leads, and otherwise returns None.
 
         For jobs that a scheduler starts in every process. The process stands from the first call
         on, and keeps the seat until it ends; so the others do nothing. Works on functions and on
@@ -154,13 +154,13 @@ class Elector:
         return decorate
 
     def seat(self, election: str) -> Optional[Seat]:
-        """The seat that a function of `leader_only` has; None if this process does not lead."""
+        """The seat of `leader_only` in this election; None if this process does not lead."""
         candidacy = self._standing.get(election)
         return candidacy.seat if candidacy else None
 
     def close(self) -> None:
-        """Stops standing for `leader_only`; and if the elector was made from endpoints, closes the
-        client.
+        """Stops standing for `leader_only`. Closes the client if the elector was made from
+        endpoints.
         """
         with self._lock:
             standing, self._standing = self._standing, {}
@@ -189,7 +189,7 @@ class Elector:
         return Candidacy(self._client, options, self._callbacks, work)
 
     def _standing_in(self, election: str) -> Candidacy:
-        """One that keeps standing, from the first call in this process on."""
+        """A candidacy that keeps standing, from the first call in this process on."""
         with self._lock:
             candidacy = self._standing.get(election)
             if candidacy is None or candidacy._loop.failed:
@@ -198,7 +198,7 @@ class Elector:
 
 
 class Lead:
-    """What Elector.lead makes. To be used once."""
+    """The result of Elector.lead. For one use."""
 
     def __init__(self, elector: Elector, election: str, wait: Optional[float]) -> None:
         self._elector = elector
@@ -212,7 +212,7 @@ class Lead:
         try:
             while True:
                 self._term = Term(candidacy, candidacy.wait(self._wait))
-                with contextlib.suppress(SeatLost):  # before the work began: the next one
+                with contextlib.suppress(SeatLost):  # before the work began: take the next one
                     return self._term.__enter__()
         except BaseException:
             candidacy._leave()

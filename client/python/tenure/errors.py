@@ -36,7 +36,7 @@ class NotElected(TenureError, TimeoutError):
 
 
 class SeatLost(TenureError):
-    """The term is over, or the work had to end before it is. `str()` says why."""
+    """The term has ended, or the work had to end before it. `str()` says why."""
 
 
 class ServiceError(TenureError):
@@ -64,17 +64,17 @@ class ServiceError(TenureError):
 
     @classmethod
     def from_rpc(cls, call: grpc.Call) -> ServiceError:
-        """From a call that has failed, or the grpc.RpcError that it raised."""
+        """Converts a call that has failed, or the grpc.RpcError that it raised."""
         error = cls(call.code() or grpc.StatusCode.UNKNOWN, call.details() or "")
         for key, value in call.trailing_metadata() or ():
             if key == DETAILS:
-                with contextlib.suppress(DecodeError):  # not the service's, but a proxy's
+                with contextlib.suppress(DecodeError):  # from a proxy, not the service
                     error = cls(error.code, error.details, **_details_of(value))
         return error
 
     @property
     def is_transient(self) -> bool:
-        """The same request may go well later or elsewhere."""
+        """The same request may succeed later or on another replica."""
         overloaded = self.code is grpc.StatusCode.RESOURCE_EXHAUSTED and self.reason in (
             "",
             "OVERLOADED",
@@ -83,17 +83,17 @@ class ServiceError(TenureError):
 
     @property
     def is_silence(self) -> bool:
-        """Nothing was answered at all."""
+        """No answer came at all."""
         return self.code is grpc.StatusCode.DEADLINE_EXCEEDED
 
     @property
     def is_session_gone(self) -> bool:
-        """The session that was used is over or unknown."""
+        """The session in use has ended or is unknown."""
         return self.reason in ("SESSION_ENDED", "SESSION_NOT_FOUND")
 
     @property
     def is_refused_for_now(self) -> bool:
-        """Only an operator, or other candidates, can change it."""
+        """Only an operator, or other candidates, can lift the refusal."""
         return self.code in _FOR_NOW or self.reason in ("CANDIDACY_WITHDRAWN", WRONG_SERVICE)
 
 

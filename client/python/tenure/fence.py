@@ -160,16 +160,16 @@ class _Seat:
     """One election, as a guard knows it."""
 
     def __init__(self) -> None:
-        self.highest = 0  # that was seen
-        self.kept = 0  # the highest that was let in, which `keep` knows of
+        self.highest = 0  # highest term seen
+        self.kept = 0  # highest term let in, which `keep` has stored
         self.keeping = False  # `keep` is under way
         self.inside = 0  # calls of the highest term
-        self.inside_before = 0  # calls of lower ones
+        self.inside_before = 0  # calls of lower terms
 
     def must_wait(self, term: int) -> bool:
-        """Until those of lower terms have left, and `keep` knows of the term."""
+        """Whether calls of lower terms are inside, or `keep` has yet to return for this term."""
         if term < self.highest:
-            return False  # it is refused at once
+            return False  # refused at once
         return self.keeping if term > self.kept else self.inside_before > 0
 
     def see(self, term: int) -> None:
@@ -199,7 +199,7 @@ class TermGuard:
         self._elections_max = elections_max
         self._keep = keep
         self._changed = threading.Condition()
-        self._seats: dict[str, _Seat] = {}  # none is ever removed
+        self._seats: dict[str, _Seat] = {}  # entries are never removed
 
     @contextlib.contextmanager
     def enter(self, fence: Fence, timeout: Optional[float] = None) -> Iterator[None]:
@@ -267,7 +267,7 @@ class TermGuard:
             raise FenceError(grpc.StatusCode.UNAVAILABLE, message)
 
     def _keep_term(self, seat: _Seat, fence: Fence) -> None:
-        """Lets go of the lock while `keep` runs."""
+        """Releases the lock while `keep` runs."""
         kept = fence.term
         if self._keep:
             seat.keeping = True

@@ -43,7 +43,7 @@ class CachedSeat:
 
 
 class LeaderCache:
-    """Arguments as of Observer, without its callbacks, and
+    """Arguments as for Observer, without its callbacks, and
 
     on_change(election, seat): the state of an election has changed. `get` already returns this
       state or a later one. Called on the observer's thread.
@@ -94,16 +94,16 @@ class LeaderCache:
             _fork.watch_resumable(self)
 
     def after_fork(self) -> None:
-        """For tenure itself: the parent's observer is not in the child."""
+        """For tenure itself: the parent's observer does not exist in the child."""
         self._changed = threading.Condition()
         self._observer = None
 
     def resume(self) -> None:
-        """For tenure itself: callbacks go on in the child without being asked."""
+        """For tenure itself: callbacks continue in the child without being asked."""
         self._observe()
 
     def _observe(self) -> None:
-        """Goes on in this process, if it was forked since."""
+        """Starts to observe, unless this process already does."""
         if self._observer is None and not self._closed:
             with self._changed:
                 self._observer = self._observer or self._new_observer()
@@ -119,7 +119,7 @@ class LeaderCache:
             return CachedSeat(known=self._ready and election.startswith(tuple(self._prefixes)))
 
     def leader(self, election: str) -> Optional[pb.Leadership]:
-        """Who leads, as far as it is known."""
+        """The leader, as far as known."""
         return self.get(election).leader
 
     def wait_until_ready(self, timeout: Optional[float] = None) -> bool:
@@ -143,7 +143,7 @@ class LeaderCache:
             return (self._now() - self._told_at) / SECOND
 
     def close(self) -> None:
-        """As of Observer."""
+        """Like Observer.close."""
         self._closed = True
         if self._observer:
             self._observer.close()
@@ -154,7 +154,7 @@ class LeaderCache:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # Of the observer's thread.
+    # For the observer's thread.
 
     def _on_snapshot(self, snapshot: pb.Snapshot) -> None:
         leader = snapshot.leader if snapshot.HasField("leader") else None
@@ -175,7 +175,7 @@ class LeaderCache:
             self._on_change(election, seat)
 
     def _forget(self) -> None:
-        """All of it was of another service."""
+        """Drops the state of another service."""
         with self._changed:
             forgotten, self._seats = self._seats, {}
         if self._on_change:

@@ -86,9 +86,9 @@ class Observer:
       the service still has.
     from_revisions: the same for single elections, by name: for a program that stores how far it has
       come in each.
-    silence_max: a stream that is silent for so many seconds is given up. The service sends
+    silence_max: a stream that is silent for this many seconds is given up. The service sends
       something at least every ten seconds.
-    service_id: as of Client.
+    service_id: as for Client.
     on_snapshot(pb.Snapshot), on_event(pb.Event): a change.
     on_progress(pb.Progress): everything that the replica knew at this time has been reported. First
       called when all elections have started, then every few seconds.
@@ -150,7 +150,7 @@ class Observer:
         self._gate = Gate()  # of callbacks
         self._stopped = surroundings.new_event()
         self._call: Any = None  # while a stream is open
-        self._heard_late: Callable[[], object] = int  # takes in what a survey did not wait for
+        self._heard_late: Callable[[], object] = int  # takes in late answers to a survey
         self._said: queue.SimpleQueue[Callable[[], object]] = surroundings.new_queue()  # later
         self._failures = 0
         self._troubles = _trouble.Troubles()
@@ -159,8 +159,8 @@ class Observer:
         _fork.watch(self)
 
     def close(self) -> None:
-        """No callback is called after it has returned. Waits for one that runs, unless called from
-        it. Do not hold a lock that a callback waits for.
+        """No callback is called after it has returned. Waits for a running callback, unless called
+        from it. Do not hold a lock that a callback waits for.
         """
         self._stop()
         self._gate.shut()
@@ -180,13 +180,13 @@ class Observer:
                 call.cancel()
 
     def after_fork(self) -> None:
-        """For tenure itself: the thread and its connection are the parent's."""
+        """For tenure itself: the thread and its connection belong to the parent."""
         self._gate = Gate()
         self._gate.open = False
         self._stopped = self._surroundings.new_event()
         self._call = None
 
-    # Of its thread.
+    # For the observer's thread.
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -196,7 +196,7 @@ class Observer:
                 continue
             foreign = error.reason == WRONG_SERVICE and "service_id" in error.metadata
             if foreign or (error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason):
-                error = self._explain(error)  # not Tenure: another endpoint may be
+                error = self._explain(error)  # not Tenure, but another endpoint may be
             if _is_final(error):
                 self._call_back(self._on_failed, error)
                 break
@@ -213,7 +213,7 @@ class Observer:
         self._connection.close()
 
     def _follow_one_stream(self) -> Optional[ServiceError]:
-        """Why it is over. None: another service is used from now on."""
+        """Returns why the stream ended. None: another service is in use now."""
         self._said = self._surroundings.new_queue()
         over = self._surroundings.new_event()
         try:
@@ -255,12 +255,12 @@ class Observer:
                 call.cancel()
 
     def _survey(self) -> None:
-        """All endpoints are asked for their service. Raises ServiceError if there is no choice."""
+        """Asks all endpoints for their service. Raises ServiceError if there is no usable one."""
         self._membership.begin_survey(self._surroundings.now())
         survey, heard = self._ask()
         self._call = survey
         while not survey.over:
-            survey.heard(*heard.get())  # each call has a deadline
+            survey.heard(*heard.get())  # bounded: each call has a deadline
         self._call = None
         self._heard_late = partial(self._hear_late, survey, heard)
         try:
@@ -273,7 +273,7 @@ class Observer:
         self._connection.prefer(self._membership.id, survey)
 
     def _ask(self) -> tuple[Survey, queue.SimpleQueue[tuple[int, Any]]]:
-        """On any thread. Raises RuntimeError."""
+        """For any thread. Raises RuntimeError."""
         heard: queue.SimpleQueue[tuple[int, Any]] = self._surroundings.new_queue()
         with _fork.calling:
             survey = self._connection.identify(self._membership.pinned, SURVEY_PATIENCE / SECOND)
@@ -282,7 +282,7 @@ class Observer:
         return survey, heard
 
     def _settle(self, survey: Survey) -> bool:
-        """Whether another service is used now. Raises ServiceError if there is no choice."""
+        """Whether the service has changed. Raises ServiceError if there is no usable one."""
         replaced = self._membership.choose(survey)
         self._say_found(survey)
         self._connection.use(self._membership.id, survey)
@@ -306,7 +306,7 @@ class Observer:
             logger.warning(line)
 
     def _take_in(self) -> bool:
-        """What endpoints have said while a stream is open. Whether another service is used now."""
+        """Takes in later answers of endpoints. Returns whether the service has changed."""
         self._heard_late()
         while not self._said.empty():
             if self._said.get()():
@@ -320,8 +320,8 @@ class Observer:
         said: queue.SimpleQueue[Callable[[], object]],
         at: float,
     ) -> None:
-        """On its own thread, while the stream is open. It ends that if most endpoints belong to
-        another service, and itself if they belong to the known one.
+        """Runs on its own thread while the stream is open. Ends the stream if most endpoints belong
+        to another service, and itself if they belong to the known one.
         """
         now, known = self._surroundings.now, self._membership.id
         while not over.wait((at - now()) / SECOND):
@@ -345,7 +345,7 @@ class Observer:
 
     def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> Optional[ServiceError]:
         for response in call:
-            watchdog.rest()  # as long as callbacks take
+            watchdog.rest()  # while callbacks run
             if self._take_in():
                 return None
             self._failures = 0
@@ -366,7 +366,7 @@ class Observer:
         return ServiceError(grpc.StatusCode.UNAVAILABLE, "the server ended the stream")
 
     def _explain(self, error: ServiceError) -> ServiceError:
-        """In plain words; and says it, unless it was said."""
+        """Returns the error in plain words, and logs it unless it has been logged."""
         if self._stopped.is_set() or error.details.startswith("cannot use "):
             return error
         endpoint, tls = self._connection.replica.endpoint, self._connection.tls
@@ -392,7 +392,7 @@ class Observer:
 
 
 def _is_final(error: ServiceError) -> bool:
-    """A caller that may not see these elections, or not this many, gets the error."""
+    """Whether the request would be refused again, so that the caller must get the error."""
     if error.code is grpc.StatusCode.PERMISSION_DENIED or error.reason == "OBSERVE_TOO_WIDE":
         return True
     return not (error.is_transient or error.is_refused_for_now)
@@ -456,7 +456,7 @@ def _wish(
 
 
 class ObserverOptions(TypedDict, total=False):
-    """Those of Observer that concern what is observed, and how."""
+    """The options of Observer about what to observe, and how."""
 
     from_revision: Optional[int]
     from_revisions: Optional[Mapping[str, int]]
@@ -473,7 +473,7 @@ class FollowOptions(ObserverOptions, total=False):
 
 
 def follow(endpoints: str, names: Names, **options: Unpack[FollowOptions]) -> Iterator[Change]:
-    """Every change, for `for`. Arguments as of Observer, without callbacks.
+    """Every change, for `for`. Arguments as for Observer, without callbacks.
 
     Raises ServiceError if the service refuses it for good.
     """
@@ -484,7 +484,7 @@ def follow(endpoints: str, names: Names, **options: Unpack[FollowOptions]) -> It
             yield _change_of(changes.get())
     finally:
         observer._stop()
-        with contextlib.suppress(queue.Empty):  # a callback that waits for room
+        with contextlib.suppress(queue.Empty):  # wakes a callback that waits for room
             changes.get_nowait()
 
 

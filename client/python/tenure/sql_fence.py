@@ -112,11 +112,11 @@ def _once(connection: Any, fence: SqlFence, work: Callable[[Any], Result]) -> Re
 
 
 def _roll_back(connection: Any) -> None:
-    with contextlib.suppress(Exception):  # a connection that is lost is rolled back
+    with contextlib.suppress(Exception):  # a lost connection rolls back by itself
         connection.rollback()
 
 
 def _number_of(error: Exception) -> Any:
-    """The server's, where drivers keep it: mysql.connector and mariadb; PyMySQL and mysqlclient."""
+    """The server's code, where mysql.connector and mariadb, PyMySQL and mysqlclient keep it."""
     number = getattr(error, "errno", None)
     return error.args[0] if number is None and error.args else number

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FakeTenure", "Rival"]
 
-_WORK_PATIENCE = 1.0  # real seconds for work to end that was asked to
+_WORK_PATIENCE = 1.0  # real seconds that work may take to end after it was asked to
 _numbers = itertools.count(1)
 
 
@@ -44,12 +44,12 @@ class FakeTenure:
     """A service that exists in this process only.
 
     Clients, observers and caches whose `endpoints` are `endpoint` are the library's own, with all
-    that they decide; only the service, the time and the connection are not real. Leases, pauses
-    and silences go by the fake's clock, which only `advance` and `jump` move. What a test or its
-    work waits for itself, as in `seat.wait(1)` or `candidacy.wait(5)`, goes by the real one.
+    that they decide; only the service, the time and the connection are fake. Leases, pauses and
+    silences go by the fake's clock, which only `advance` and `jump` move. Waits of a test or its
+    work, such as `seat.wait(1)` or `candidacy.wait(5)`, go by the real one.
 
-    What it does not have: settings, policies, limits, cool-downs, and a history that is trimmed.
-    It is no proof that a program survives a real service: for that, run `tenured`.
+    It has no settings, policies, limits, cool-downs, or trimmed history. It is no proof that a
+    program survives a real service: for that, run `tenured`.
 
     Thread-safe; but only one thread should move the clock. No callback may: it would wait for
     itself, and gets a RuntimeError.
@@ -58,7 +58,7 @@ class FakeTenure:
     def __init__(self) -> None:
         self._surroundings = _Fake()
         self._service = self._surroundings.service
-        self._overdue: set[Seat] = set()  # whose work is not waited for any more
+        self._overdue: set[Seat] = set()  # their work is no longer waited for
         self._endpoint = f"fake-{next(_numbers)}.tenure.invalid:7070"
         _surroundings.put_at(self._endpoint, self._surroundings)
 
@@ -68,7 +68,7 @@ class FakeTenure:
         return self._endpoint
 
     def client(self, candidate: Optional[str] = None, **options: Any) -> Client:
-        """A Client with this endpoint; options as of that."""
+        """A Client with this endpoint; options as for Client."""
         return Client(self.endpoint, candidate=candidate, **options)
 
     # Time.
@@ -127,10 +127,10 @@ class FakeTenure:
             else:
                 self._service.cut.clear()
 
-    # Others, and what an operator does.
+    # Other candidates, and operators.
 
     def rival(self, election: str, candidate: str = "rival") -> Rival:
-        """A candidate of another process: it stands from now on, and always renews."""
+        """A candidate in another process: it stands from now on, and always renews."""
         check_name(election, "election")
         return Rival(self, election, candidate)
 
@@ -153,10 +153,10 @@ class FakeTenure:
             self._service.elections.appoint(self._election(election), candidate, self._now)
         self.settle()
 
-    # What the service knows.
+    # The service's state.
 
     def leader(self, election: str) -> Optional[pb.Leadership]:
-        """Who leads, for the service: the leader may have stopped believing before."""
+        """The leader, for the service: its process may already have stopped believing."""
         with self._service.lock:
             return self._election(election).leadership
 
@@ -192,13 +192,13 @@ class FakeTenure:
         return self._surroundings.now()
 
     def _rest(self) -> None:
-        """Until no client has anything to do, and no work has to end, at this time."""
+        """Waits until no client has anything to do, and no work has to end, at this time."""
         self._surroundings.settle()
         while any(self._wait_for_work(client) for client in list(clients)):
             self._surroundings.settle()
 
     def _wait_for_work(self, client: Client) -> bool:
-        """Whether some has ended."""
+        """Waits for work of this client that must end. True if some has ended."""
         if client._options.surroundings is not self._surroundings:
             return False
         ended = False
@@ -236,7 +236,7 @@ class Rival:
 
 
 class _Fake(FakeTime):
-    """The surroundings of its clients."""
+    """The surroundings of the fake's clients."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -251,5 +251,5 @@ class _Fake(FakeTime):
         return FakeChannel(self.service)
 
     def patience_to_end(self, candidate: str, patience: int) -> int:
-        """No time passes: what cannot be reached now will not be."""
+        """No time passes: a service that is cut off now stays cut off."""
         return 0 if self.service.is_cut(candidate) else patience

@@ -76,7 +76,7 @@ class Candidate:
         says.event("stopped", seat.term)
 
     def say_beliefs(self):
-        """One line for the same answer, again and again; another one in a while."""
+        """One line for a run of equal answers, and a new one every now and then."""
         belief, said_ns = None, 0
         while True:
             before_ns = now_ns()
@@ -98,7 +98,7 @@ class Candidate:
 
 
 def fork():
-    """A child that ends at once."""
+    """Forks a child that ends at once."""
     child = os.fork()
     if child == 0:
         os._exit(0)

@@ -14,21 +14,21 @@ from concurrent import futures
 import grpc
 import pytest
 
-os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # whatever is forked here does not use gRPC
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # no child forked here uses gRPC
 import tenure
 from tenure.v1 import election_pb2_grpc as rpc
 
-# A shell that starts the tests in the background has them, and all that they start, ignore it.
+# A shell that starts the tests in the background makes them, and their children, ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BIN = pathlib.Path(
     os.environ.get("TENURE_BIN") or pathlib.Path(__file__).parents[3] / "build" / "bin"
 )
-PATIENCE = 20  # for what must happen; no test waits that long unless it fails
+PATIENCE = 20  # for what must happen; only a failing test waits this long
 
 
 def free_address(port=0):
-    """On a loopback address of its own, so that nobody else takes the port meanwhile."""
+    """An address on its own loopback host, so that nobody else takes the port meanwhile."""
     host = f"127.{random.randint(1, 254)}.{random.randint(1, 254)}.{random.randint(1, 254)}"
     with socket.socket() as one:
         one.bind((host, port))
@@ -70,7 +70,7 @@ class Service:
             self._process = None
 
     def connections(self):
-        """How many clients it has."""
+        """The number of connections to it."""
         with urllib.request.urlopen(f"http://{self._http}/metrics") as metrics:
             [line] = [line for line in metrics if line.startswith(b"tenure_connections ")]
         return int(line.split()[1])
@@ -82,7 +82,7 @@ class Service:
 
 @pytest.fixture
 def new_service(tmp_path):
-    """Makes replicas of one service, which are not started yet; they are ended with the test."""
+    """Makes replicas of one service, not started yet; they end with the test."""
     services = []
 
     def new(port=0):
@@ -96,7 +96,7 @@ def new_service(tmp_path):
 
 @pytest.fixture
 def refuse_threads(monkeypatch):
-    """Of the threads for which `whose(thread)` holds, the first `count` cannot be started."""
+    """Makes the first `count` threads with `whose(thread)` fail to start."""
     start = threading.Thread.start
 
     def refuse(whose, count=math.inf):
@@ -116,7 +116,7 @@ def refuse_threads(monkeypatch):
 
 @pytest.fixture
 def new_proxy():
-    """Makes proxies that answer Campaign and Observe, or Identify; answers with their endpoints."""
+    """Makes proxies that answer Campaign and Observe, or Identify; returns their endpoints."""
     servers = []
 
     def new(answer=None, identify=None):
@@ -160,5 +160,5 @@ def rival(service):
 
 @pytest.fixture
 def brief(service):
-    """An elector whose leases soon end."""
+    """An elector with short leases."""
     yield from electing(service, "a", 2)

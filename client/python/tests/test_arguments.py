@@ -1,4 +1,4 @@
-"""What a typing slip, or a function of the wrong kind, leads to."""
+"""Typing slips, and functions of the wrong kind."""
 
 import asyncio
 import functools

@@ -1,4 +1,4 @@
-"""What a client connects with, and what it counts."""
+"""How a client connects, and what it counts."""
 
 import queue
 import re
@@ -28,7 +28,7 @@ identities:
 
 
 class Authority:
-    """Makes certificates, in a folder."""
+    """Makes certificates in a folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -60,7 +60,7 @@ def authority(tmp_path):
 
 @pytest.fixture
 def tls_service(authority, new_service):
-    """It takes clients with a certificate, or with the token."""
+    """Accepts clients with a certificate, or with the token."""
     service = new_service()
     authority.certify("server", service.endpoint.split(":")[0])
     authority.certify("client", "127.0.0.1")
@@ -92,7 +92,7 @@ def test_a_client_certificate_opens_the_door(tls_service, authority):
     )
 
 
-def test_so_does_a_token(tls_service, authority):
+def test_a_token_opens_the_door(tls_service, authority):
     tls_service.add_options("--tls-client-certs", "optional")
     tls_service.add_options("--policy", authority.path("policy.yaml"))
     tls_service.start()
@@ -101,7 +101,7 @@ def test_so_does_a_token(tls_service, authority):
 
 
 def test_grpc_is_not_asked_to_call_back_for_a_token(tls_service, authority, monkeypatch):
-    """A channel that is closed meanwhile would freeze the process, about once in thousands."""
+    """If a channel is closed meanwhile, the process freezes, about once in thousands of runs."""
     tls_service.add_options("--tls-client-certs", "optional")
     tls_service.add_options("--policy", authority.path("policy.yaml"))
     tls_service.start()
@@ -110,7 +110,7 @@ def test_grpc_is_not_asked_to_call_back_for_a_token(tls_service, authority, monk
     assert leads_with(tls_service, ca=authority.path("ca.crt"), token=authority.path("token"))
 
 
-def test_a_token_that_cannot_be_sent_is_told_of_and_not_shown(tls_service, authority, tmp_path):
+def test_a_token_that_cannot_be_sent_is_reported_but_not_shown(tls_service, authority, tmp_path):
     tls_service.start()
     token = tmp_path / "mine"
     token.write_text("secr\x01t\n")
@@ -195,14 +195,14 @@ def test_a_certificate_that_is_replaced_is_read_again(tls_service, authority, tm
         assert candidacy.wait(PATIENCE).is_leader
 
 
-def test_what_cannot_be_read_is_an_error(authority):
+def test_an_unreadable_file_is_an_error(authority):
     with pytest.raises(ValueError, match="give both or neither"):
         tenure.Tls(certificate=authority.path("ca.crt"))
     with pytest.raises(ValueError, match="cannot read"):
         tenure.Tls(ca=authority.path("missing"))
 
 
-def test_a_client_counts_what_cpp_counts(service):
+def test_a_client_has_the_metrics_of_the_cpp_library(service):
     registry = prometheus_client.CollectorRegistry()
     client = tenure.Client(service.endpoint, lease_ttl=10, registry=registry)
     lost = threading.Event()
@@ -258,7 +258,7 @@ def test_a_client_that_cannot_connect_leaves_no_thread_behind(authority, tmp_pat
     assert set(threading.enumerate()) <= set(before)
 
 
-def test_a_client_that_fails_says_so_and_stands_anew(service):
+def test_a_client_that_fails_reports_it_and_stands_again(service):
     registry = prometheus_client.CollectorRegistry()
     client = tenure.Client(service.endpoint, lease_ttl=2, registry=registry)
     lost = queue.Queue()
@@ -286,7 +286,7 @@ def test_a_client_that_fails_says_so_and_stands_anew(service):
     client.close()
 
 
-def test_closing_does_not_wait_for_ever_for_a_client_that_is_held_up(service, monkeypatch):
+def test_closing_a_client_that_is_held_up_has_a_time_limit(service, monkeypatch):
     monkeypatch.setattr(_loop, "THREAD_PATIENCE", 0)
     client = tenure.Client(service.endpoint, lease_ttl=10)
     tenure.Elector(client).stand("orders").wait(PATIENCE)
@@ -300,7 +300,7 @@ def test_closing_does_not_wait_for_ever_for_a_client_that_is_held_up(service, mo
     may_go_on.set()
 
 
-def test_who_stands_while_the_client_ends_is_not_kept_waiting(service):
+def test_a_stand_that_begins_while_the_client_ends_does_not_wait(service):
     client = tenure.Client(service.endpoint, lease_ttl=10)
     elector = tenure.Elector(client)
     elector.stand("orders").wait(PATIENCE)
@@ -343,7 +343,7 @@ def test_details_that_cannot_be_read_do_not_hide_the_error(new_proxy):
 
 
 def test_a_thousand_elections_cost_little(service):
-    """Prints how much processor time."""
+    """Prints the processor time."""
 
     def spent():
         usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -372,12 +372,12 @@ def test_a_connection_on_which_pings_are_not_answered_is_given_up(service):
     with pytest.raises(grpc.RpcError) as failure:
         list(stream)
 
-    assert failure.value.code() == grpc.StatusCode.UNAVAILABLE  # and not that time was over
+    assert failure.value.code() == grpc.StatusCode.UNAVAILABLE  # and not a timeout
     connection.close()
 
 
 def test_a_channel_that_has_not_answered_for_a_while_is_replaced_when_it_fails():
-    """gRPC may not look up a name again for two minutes, if it could not be found."""
+    """gRPC may take two minutes to look up an unknown name again."""
     connection = Connection("tenure.test:7070", None, health_check=False)
     first = connection.replica
 

@@ -19,7 +19,7 @@ import tenure
 
 
 class Told:
-    """What callbacks were told, in order."""
+    """The calls of callbacks, in order."""
 
     def __init__(self):
         self._queue = queue.Queue()
@@ -38,7 +38,7 @@ class Told:
 
 
 def wait_for_renewal(seat):
-    """Returns when the deadline has moved, after one that may have been answered before."""
+    """Waits until the deadline has moved twice: the first answer may be to an earlier renewal."""
     for _ in range(2):
         left = seat.remaining
         while seat.remaining <= left:
@@ -94,7 +94,7 @@ def test_a_seat_that_is_not_won_in_time_is_an_error(elector, rival):
             run(wait())
 
 
-def test_a_wait_that_is_over_is_forgotten(elector, rival):
+def test_a_wait_that_has_ended_is_forgotten(elector, rival):
     with elector.lead("orders", wait=PATIENCE):
         candidacy = rival.stand("orders")
 
@@ -118,7 +118,7 @@ def test_a_refusal_for_good_is_an_error(service):
     assert error.value.reason == "INVALID_LEASE_TTL"
 
 
-def test_each_term_is_told_of_once_and_in_order(service, elector):
+def test_each_term_is_reported_once_and_in_order(service, elector):
     told = Told()
     names = ["on_standing", "on_elected", "on_lost"]
     client = tenure.Client(service.endpoint, candidate="b", lease_ttl=10)
@@ -252,7 +252,7 @@ def test_a_silent_service_stops_the_work_before_the_lease_ends(service, brief):
     assert told.next() == ("on_lost", seat, "RESIGNED")
 
 
-def test_work_that_ignores_the_end_of_its_lease_is_overrun_by_it(service, brief):
+def test_work_that_ignores_the_end_of_its_lease_is_reported_as_overrun(service, brief):
     told = Told()
     elector = tenure.Elector(brief._client, **told.callbacks("on_overrun", "on_lost"))
     may_end = threading.Event()
@@ -266,7 +266,7 @@ def test_work_that_ignores_the_end_of_its_lease_is_overrun_by_it(service, brief)
     seat = begun.get(timeout=PATIENCE)
     service.pause()
 
-    # On two threads, in no order.
+    # On two threads, in any order.
     assert {told.next(), told.next()} == {("on_overrun", seat), ("on_lost", seat, "EXPIRED")}
     assert not seat.is_leader
     service.resume()
@@ -495,7 +495,7 @@ def test_a_signal_handler_may_resign_while_work_begins(elector, monkeypatch):
     assert ended.wait(PATIENCE)
 
 
-# Only for jobs.
+# For jobs only.
 
 
 def test_a_job_runs_where_the_leader_is_and_nowhere_else(elector, rival):

@@ -13,7 +13,7 @@ from tenure.fence import fence_of
 
 
 class Store:
-    """Writes down what it is sent; a call that says "wait" waits until it may end."""
+    """Records its requests; a call that says "wait" waits until the test lets it end."""
 
     def __init__(self, guard, prefix="/"):
         self.written = []
@@ -129,7 +129,7 @@ def test_methods_outside_the_prefix_pass(guard):
     assert len(store.written) == 2
 
 
-def test_who_does_not_lead_sends_nothing(store):
+def test_a_process_that_does_not_lead_sends_nothing(store):
     with pytest.raises(tenure.NotLeader):
         write(store, 0)
 

@@ -13,7 +13,7 @@ from tenure.v1 import election_pb2 as pb
 
 
 def names_of(changes, count):
-    """Of the next changes, each in a few words."""
+    """The next changes, each in a few words."""
     names = []
     for change in (next(changes) for _ in range(count)):
         if isinstance(change, pb.Snapshot):
@@ -23,7 +23,7 @@ def names_of(changes, count):
     return names
 
 
-def test_every_change_is_told_of_once_and_in_order(service, elector):
+def test_every_change_is_reported_once_and_in_order(service, elector):
     changes = tenure.follow(service.endpoint, "orders")
     assert names_of(changes, 1) == ["snapshot 0"]
 
@@ -35,7 +35,7 @@ def test_every_change_is_told_of_once_and_in_order(service, elector):
     changes.close()
 
 
-def test_it_goes_on_where_it_was_when_the_service_was_away(new_service):
+def test_it_continues_where_it_was_after_an_outage(new_service):
     service = new_service().start()
     broken, events, progress = queue.Queue(), queue.Queue(), queue.Queue()
     observer = tenure.Observer(
@@ -95,7 +95,7 @@ def test_a_thread_that_cannot_be_started_is_tried_again(service, refuse_threads,
         ("INVALID_ARGUMENT", True),
     ],
 )
-def test_a_refusal_that_an_operator_may_end_is_no_end(new_proxy, monkeypatch, code, is_final):
+def test_a_refusal_that_an_operator_can_lift_is_not_final(new_proxy, monkeypatch, code, is_final):
     monkeypatch.setattr(_pauses, "REFUSED_FOR_NOW", (0, 0))
     told = queue.Queue()
     with tenure.Observer(
@@ -120,7 +120,7 @@ def test_history_can_be_read_from_its_beginning(service, elector):
 
 
 @pytest.mark.parametrize(("names", "prefix"), [(["a/1", "a/2", "a/3"], False), ("a/", True)])
-def test_each_election_can_go_on_where_its_reader_was(service, elector, names, prefix):
+def test_each_election_can_continue_where_its_reader_was(service, elector, names, prefix):
     for election in ("a/1", "a/2", "a/3"):
         for _ in range(2):
             with elector.lead(election, wait=PATIENCE):

@@ -1,4 +1,4 @@
-"""The packed library, installed into an empty environment. test.sh packs it before."""
+"""The packed library, installed into an empty environment. test.sh packs it first."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not DIST, reason="TENURE_DIST is not set")
 
 
 def install(folder, pattern):
-    """Answers with the Python of a new environment that has the file, and what it depends on."""
+    """Returns the Python of a new environment with the file and its dependencies."""
     [packed] = pathlib.Path(DIST).glob(pattern)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
@@ -44,7 +44,7 @@ def test_the_readme_elects_one_of_three_processes(service, programs, tmp_path): 
 
     print(f"\nnext leader after kill -9: {after_kill:.3f} s (lease: 2 s), ", end="")
     print(f"after SIGINT: {after_interrupt * 1000:.0f} ms")
-    # By one at least: a busy machine may take a seat before its program has said a word.
+    # By at least one: on a busy machine, a seat may change hands before the program prints.
     assert 0 < int(first[1]) < int(second[1]) < int(third[1])
 
 

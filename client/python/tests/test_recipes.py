@@ -1,4 +1,4 @@
-"""The README's programs, as they stand there, against a real service."""
+"""The README's programs, unchanged, against a real service."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ def blocks(endpoint):
 
 
 class Program:
-    """A child in a folder of its own, whose lines are told to a queue, with its index."""
+    """A child process in its own folder. Its lines go to a queue, with its index."""
 
     def __init__(self, command, folder, lines, index):
         self._process = subprocess.Popen(
@@ -55,7 +55,7 @@ class Program:
 
 
 class Programs:
-    """Several of them, all ended with the test."""
+    """Several programs, which end with the test."""
 
     def __init__(self):
         self.lines = queue.Queue()
@@ -65,7 +65,7 @@ class Programs:
         self.all.append(Program(command, folder, self.lines, len(self.all)))
 
     def wait_for(self, pattern, *, by=None, not_by=None):
-        """Answers with the index of who said it, the match, and when it was said."""
+        """Returns the index of the program that printed it, the match, and the time."""
         said = []
         while True:
             try:

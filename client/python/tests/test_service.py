@@ -69,7 +69,7 @@ def test_of_three_endpoints_one_on_another_database_is_never_used(
         assert watching._membership.id == ours
 
 
-def test_an_endpoint_of_another_service_is_named_also_if_it_answers_late(
+def test_an_endpoint_of_another_service_is_named_even_if_it_answers_late(
     new_service,
     new_proxy,
     lines,  # noqa: F811
@@ -124,7 +124,7 @@ def test_a_client_of_one_service_does_not_stand_at_another(new_service, foreign)
 
 @pytest.fixture
 def replace(tmp_path):
-    """Starts a service again on an empty database."""
+    """Restarts a service on an empty database."""
 
     def replace(service):
         service.stop()
@@ -135,7 +135,7 @@ def replace(tmp_path):
     return replace
 
 
-def test_a_leader_leads_in_the_new_service_long_before_its_lease_in_the_old_one_is_over(
+def test_a_leader_leads_in_the_new_service_long_before_its_lease_in_the_old_one_ends(
     service, replace
 ):
     elected = queue.Queue()
@@ -152,7 +152,7 @@ def test_a_leader_leads_in_the_new_service_long_before_its_lease_in_the_old_one_
 
 @pytest.fixture
 def one_of_three(foreign, new_service):
-    """Three endpoints, of which the wrong one runs, and a function that starts the others."""
+    """Three endpoints of which only the wrong one runs, and a function that starts the others."""
     others = [new_service(), new_service()]
     endpoints = ",".join(service.endpoint for service in (foreign, *others))
     return endpoints, lambda: [service.start() for service in others]

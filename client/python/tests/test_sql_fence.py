@@ -13,7 +13,7 @@ import tenure
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """Of a MariaDB with the databases `tenure` and `shop`."""
+    """The address of a MariaDB with the databases `tenure` and `shop`."""
     folder = tmp_path_factory.mktemp("mariadb")
     (folder / "users.sql").write_text(
         "FLUSH PRIVILEGES;\nCREATE USER root@'%';\n"
@@ -45,7 +45,7 @@ def sql_service(address):
 
 @pytest.fixture
 def connect(address):
-    """Makes connections, which are closed with the test."""
+    """Makes connections, which close with the test."""
     host, port = address.split(":")
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(
@@ -55,7 +55,7 @@ def connect(address):
 
 @pytest.fixture
 def sales(connect):
-    """A table, and what it holds."""
+    """A table, and a function that reads it."""
     with connect().cursor() as cursor:
         cursor.execute("CREATE OR REPLACE TABLE sales (term BIGINT) ENGINE = InnoDB")
 
@@ -85,7 +85,7 @@ def test_a_transaction_of_the_current_term_is_committed(elector, connect, sales)
     assert sales() == [seat.term]
 
 
-def test_one_of_an_old_term_changes_nothing(elector, connect, sales):
+def test_a_transaction_of_an_old_term_changes_nothing(elector, connect, sales):
     with elector.lead("shop", wait=PATIENCE) as old:
         pass
     with elector.lead("shop", wait=PATIENCE), pytest.raises(tenure.TermOver):
@@ -124,7 +124,7 @@ def test_the_next_term_waits_for_an_open_transaction(elector, connect, sales):
     assert sales() == [seat.term]
 
 
-def test_what_the_work_raises_rolls_it_back(elector, connect, sales):
+def test_an_exception_of_the_work_rolls_the_transaction_back(elector, connect, sales):
     def fail(cursor):
         sell(seat.term)(cursor)
         raise ZeroDivisionError
@@ -158,7 +158,7 @@ def test_a_deadlock_is_tried_again_with_the_fence(elector, connect, sales, code,
     assert sales() == [seat.term]
 
 
-def test_after_the_last_try_the_error_is_raised(elector, connect, sales):
+def test_after_the_last_attempt_the_error_is_raised(elector, connect, sales):
     def deadlock(cursor):
         tries.append(1)
         raise pymysql.err.OperationalError(1213, "Deadlock found")

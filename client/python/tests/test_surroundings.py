@@ -1,4 +1,4 @@
-"""What happens around a client: names move, replicas freeze, processes fork and end."""
+"""Changes around a client: names move, replicas freeze, processes fork and end."""
 
 import os
 import queue
@@ -45,7 +45,7 @@ class Child:
         return self._process.poll() is None
 
     def end(self):
-        """Lets the interpreter exit, and answers with its exit code."""
+        """Lets the interpreter exit, and returns its exit code."""
         self._process.stdin.close()
         try:
             return self._process.wait(PATIENCE)
@@ -95,7 +95,7 @@ client = tenure.Client({endpoint!r}, lease_ttl=6)
 seat = tenure.Elector(client).stand("orders").wait()
 print("leading", flush=True)
 for line in sys.stdin:
-    for _ in range(2):  # the first answer may be to a renewal of before
+    for _ in range(2):  # the first answer may be to an earlier renewal
         left = seat.remaining
         while seat.is_leader and seat.remaining <= left:
             left = seat.remaining
@@ -353,7 +353,7 @@ def test_no_thread_begins_in_a_child_before_grpc_has_dealt_with_the_fork(
     assert child.next() == "1 True tenure._fork"
 
 
-def test_what_stands_in_the_parent_has_ended_in_the_child(elector):
+def test_candidacies_of_the_parent_have_ended_in_the_child(elector):
     candidacy = elector.stand("orders")
     seat = candidacy.wait(PATIENCE)
     held, may_go_on = threading.Event(), threading.Event()

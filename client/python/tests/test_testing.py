@@ -17,7 +17,7 @@ def fake():
 
 
 class Said:
-    """What an elector's callbacks said, in order."""
+    """The lines of an elector's callbacks, in order."""
 
     def __init__(self):
         self._lines = queue.SimpleQueue()
@@ -67,7 +67,7 @@ def test_a_leader_that_resigns_is_followed_by_the_next_in_a_later_term(fake):
     assert fake.queue("orders") == ["c", "b"]
 
     first.close()
-    fake.advance(3)  # the grace of whatever was begun while it led
+    fake.advance(3)  # the grace for work begun while it led
     assert (third.term, second.term) == (2, 0)
     third.close()
     fake.advance(3)
@@ -95,7 +95,7 @@ def test_a_leader_that_is_cut_off_stops_before_the_next_one_leads(fake):
     assert said_first.all() == ["standing at 1"]
 
 
-def test_a_leader_that_is_back_before_its_lease_is_over_leads_on_in_the_next_term(fake):
+def test_a_leader_that_is_back_before_its_lease_ends_leads_in_the_next_term(fake):
     first, said_first = stand(fake, "a")
     stand(fake, "b")
 
@@ -202,7 +202,7 @@ def test_a_restarted_process_takes_its_seat_over(fake):
     assert said.all() == ["elected 1", "lost 1 SUPERSEDED"]
 
 
-def test_one_try_while_another_leads_or_during_an_outage_is_not_elected(fake):
+def test_a_single_try_is_not_elected_while_another_leads_or_during_an_outage(fake):
     fake.rival("orders", "b")
     elector = tenure.Elector(fake.client("a"))
 

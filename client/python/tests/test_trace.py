@@ -1,4 +1,4 @@
-"""Calls carry the trace of who stands, or observes."""
+"""Calls carry the trace of the candidate or observer that made them."""
 
 import queue
 import sys

@@ -1,4 +1,4 @@
-"""What is said when a service cannot be used, and when it can be used again."""
+"""The log lines when a service cannot be used, and when it can be used again."""
 
 import contextlib
 import http.server
@@ -118,7 +118,7 @@ def not_tenure():
         (not_tenure, "it speaks gRPC, but does not know this call; is it Tenure, and new enough?"),
     ],
 )
-def test_what_is_wrong_with_an_endpoint_is_said_and_the_cause_of_not_elected(
+def test_the_trouble_of_an_endpoint_is_logged_and_is_the_cause_of_not_elected(
     lines, wrong, reason, monkeypatch
 ):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
@@ -162,7 +162,7 @@ def test_a_refusal_for_good_has_a_line(service, lines):
     client.close()
 
 
-def test_a_trouble_is_said_once_and_so_is_its_end():
+def test_a_trouble_and_its_end_are_logged_once():
     troubles = Troubles()
 
     def fails(details):
@@ -188,7 +188,7 @@ def test_a_trouble_is_said_once_and_so_is_its_end():
 
 
 @pytest.mark.parametrize("user", ["client", "observer"])
-def test_a_wrong_authority_is_said_once_and_tried_slowly(
+def test_a_wrong_authority_is_logged_once_and_retried_slowly(
     tls_service,  # noqa: F811
     tmp_path,
     lines,
@@ -235,7 +235,7 @@ def test_a_wrong_authority_is_said_once_and_tried_slowly(
                     candidacy.wait(0.1)
 
 
-def test_endpoints_that_are_not_needed_are_named_once_if_they_cannot_be_used(new_service, lines):
+def test_unusable_endpoints_are_logged_once_even_if_they_are_not_needed(new_service, lines):
     replicas = [new_service().start(), new_service().start()]
     with nobody() as closed, http_port() as http:
         endpoints = ",".join([closed, http, *(replica.endpoint for replica in replicas)])

@@ -1,4 +1,4 @@
-"""Plays tests/polyglot/vectors, which the C++ library passes too, to the pure machines."""
+"""Plays tests/polyglot/vectors to the pure machines, as the C++ library's tests do."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class Player:
         self.request_ids = []
 
     def play(self, step):
-        """What follows from the step, in the words of the vectors."""
+        """The step's outcome, in the words of the vectors."""
         now = START + step["at_ms"] * MILLISECOND
         for name, told in step.get("input", {}).items():
             getattr(self, name)(told, now)
@@ -131,7 +131,7 @@ class Player:
     def service_replaced(self, _told, now):
         self.session.on_service_replaced(now)
 
-    # What comes out.
+    # Outputs.
 
     @staticmethod
     def milliseconds(time):
@@ -188,7 +188,7 @@ class Player:
 
 
 def expected_of(step):
-    """What a step expects, with everything that it does not mention."""
+    """What a step expects, including everything that it leaves out."""
     return {
         "effects": step.get("effects", []),
         "news": step.get("news", []),
@@ -200,7 +200,7 @@ def expected_of(step):
 
 
 def match_range(expected, said):
-    """A range is met by any time within it."""
+    """Any time within a range matches it."""
     wake, said_wake = expected["wake_ms"], said["wake_ms"]
     if isinstance(wake, list) and said_wake is not None and wake[0] <= said_wake <= wake[1]:
         said["wake_ms"] = wake
@@ -208,7 +208,7 @@ def match_range(expected, said):
 
 @pytest.mark.parametrize("scenario", list(scenarios("session")))
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_session_does_what_the_vectors_say(scenario, seed):
+def test_the_session_follows_the_vectors(scenario, seed):
     player = Player(scenario["options"], seed)
     for step in scenario["steps"]:
         expected = expected_of(step)
@@ -219,7 +219,7 @@ def test_the_session_does_what_the_vectors_say(scenario, seed):
 
 
 @pytest.mark.parametrize("scenario", list(scenarios("observation")))
-def test_the_observation_does_what_the_vectors_say(scenario):
+def test_the_observation_follows_the_vectors(scenario):
     observation = _observation.Observation(_observation.Wish(**scenario["wish"]))
     for step in scenario["steps"]:
         if "message" in step:
@@ -231,7 +231,7 @@ def test_the_observation_does_what_the_vectors_say(scenario):
 
 
 @pytest.mark.parametrize("scenario", list(scenarios("service")))
-def test_the_service_is_chosen_as_the_vectors_say(scenario):
+def test_the_service_is_chosen_by_the_vectors(scenario):
     answers = [(answer["endpoint"], answer.get("service_id")) for answer in scenario["answers"]]
     ask = (scenario.get("known", ""), scenario.get("pinned", False), answers)
     if "error" in scenario:

@@ -10,7 +10,7 @@ namespace {
 constexpr char kEscape = '\x1b';
 constexpr size_t kSequenceBytesMax = 16;
 
-// What follows Escape, in the forms that terminals use.
+// What follows Escape in the sequences that terminals send.
 const std::map<std::string_view, Key::Kind> kSequences = {
     {"[A", Key::Kind::kUp},   {"OA", Key::Kind::kUp},      {"[B", Key::Kind::kDown},
     {"OB", Key::Kind::kDown}, {"[5~", Key::Kind::kPageUp}, {"[6~", Key::Kind::kPageDown},
@@ -18,18 +18,18 @@ const std::map<std::string_view, Key::Kind> kSequences = {
     {"[F", Key::Kind::kEnd},  {"OF", Key::Kind::kEnd},     {"[4~", Key::Kind::kEnd},
 };
 
-// The length of the control sequence at the beginning, which is Escape; 0 if its end has not come.
+// Length of the control sequence at the start, which is an Escape; 0 if it is incomplete.
 size_t SequenceLength(std::string_view bytes) {
   if (bytes.size() < 2) return 0;
   if (bytes[1] == 'O') return bytes.size() < 3 ? 0 : 3;
-  if (bytes[1] != '[') return 1;  // the key Escape, and then another
+  if (bytes[1] != '[') return 1;  // the Escape key, followed by another key
   for (size_t i = 2; i < bytes.size(); ++i) {
     if (bytes[i] >= 0x40 && bytes[i] <= 0x7E) return i + 1;
   }
   return bytes.size() > kSequenceBytesMax ? bytes.size() : 0;
 }
 
-// The same of a character in UTF-8.
+// Length of the UTF-8 character at the start; 0 if it is incomplete.
 size_t CharacterLength(std::string_view bytes) {
   const auto lead = static_cast<unsigned char>(bytes[0]);
   const size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;

@@ -1,4 +1,4 @@
-// What is typed at a terminal, key by key.
+// Keys typed at a terminal.
 #pragma once
 
 #include <string>
@@ -27,18 +27,18 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-// Takes bytes as they come: one key may come in two parts. Keys that mean nothing here are dropped.
+// Takes bytes as they arrive; a key may arrive in two parts. Drops keys that have no meaning here.
 // Not thread-safe.
 class KeyDecoder {
  public:
   [[nodiscard]] std::vector<Key> Take(std::string_view bytes);
-  // Whether the beginning of a key has come, or the key Escape.
+  // Whether an incomplete key, or the Escape key, is buffered.
   [[nodiscard]] bool pending() const { return !bytes_.empty(); }
-  // Nothing more comes: it was Escape.
+  // No more bytes follow: it was the Escape key.
   [[nodiscard]] std::vector<Key> Flush();
 
  private:
-  std::string bytes_;  // not understood yet
+  std::string bytes_;  // not decoded yet
 };
 
 }  // namespace tenure::top

@@ -29,7 +29,7 @@ void Model::Listed(std::vector<v1::Election> elections, Time asked_at, Time now)
     }
     entries_.insert_or_assign(name, std::move(entry));
   }
-  // One that was created while the list was read.
+  // Keeps elections created while the list was read.
   for (auto& [name, entry] : before) {
     if (entry.changed_at >= asked_at) entries_.try_emplace(name, std::move(entry));
   }
@@ -39,7 +39,7 @@ void Model::Observed(const v1::ObserveResponse& response, Time now) {
   observing_ = true;
   if (response.has_snapshot()) {
     const v1::Snapshot& snapshot = response.snapshot();
-    if (snapshot.revision() == 0) return;  // nobody has stood for it
+    if (snapshot.revision() == 0) return;  // nobody has ever stood for it
     Lead(entries_[snapshot.election()], snapshot.revision(), snapshot.term(),
          snapshot.has_leader() ? &snapshot.leader() : nullptr, now);
   } else if (response.has_event()) {
@@ -52,7 +52,7 @@ void Model::Observed(const v1::ObserveResponse& response, Time now) {
       Entry& entry = entries_[event.election()];
       Lead(entry, event.revision(), event.leadership().term(), over ? nullptr : &event.leadership(),
            now);
-      // Until a list says more.
+      // Until the next list has more.
       if (event.type() == v1::Event::TYPE_ELECTED) entry.election.clear_appointment();
       if (event.type() == v1::Event::TYPE_HANDOVER_ASKED) {
         entry.election.mutable_appointment()->set_candidate(event.leadership().successor());

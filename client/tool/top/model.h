@@ -1,8 +1,8 @@
-// What `tenure top` knows: where each election stands, and what changed last.
+// What `tenure top` knows: the state of each election, and the latest changes.
 //
-// It learns about elections in two ways. Events come at once, each once and in order, and say who
-// leads. Lists come every second, say the rest too (leases, queues, what is out of the ordinary),
-// and may be older than an event that came before them. Pure: `now` is an argument. Not
+// It learns about elections in two ways. Events arrive at once, in order and without repetition,
+// and say who leads. Lists arrive every second, have the rest as well (leases, queues, anything
+// unusual), and may be older than an event that arrived before. Pure: `now` is an argument. Not
 // thread-safe.
 #pragma once
 
@@ -21,25 +21,25 @@ class Model {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // A list of all elections, asked for at `asked_at` and complete at `now`.
+  // Takes a list of all elections, requested at `asked_at` and complete at `now`.
   void Listed(std::vector<v1::Election> elections, Time asked_at, Time now);
   void Observed(const v1::ObserveResponse& response, Time now);
 
-  // All elections by name, with what is left of each lease at `now`.
+  // All elections by name, with the rest of each lease at `now`.
   [[nodiscard]] std::vector<v1::Election> Elections(Time now) const;
   // The latest first.
   [[nodiscard]] const std::deque<v1::Event>& changes() const { return changes_; }
-  // Whether changes are known from now on: the service has begun to tell them.
+  // Whether changes are known from now on, because the service has started to send them.
   [[nodiscard]] bool observing() const { return observing_; }
 
  private:
   struct Entry {
     v1::Election election;
-    Time read_at{};     // when the lease was as it says
+    Time read_at{};     // when the lease was read
     Time changed_at{};  // by an event
   };
 
-  // Takes over who leads.
+  // Sets who leads.
   static void Lead(Entry& entry, uint64_t revision, uint64_t term, const v1::Leadership* leader,
                    Time now);
 

@@ -15,10 +15,10 @@ namespace {
 
 constexpr size_t kFixedLines = 4;  // title, summary, table header, keys
 constexpr size_t kChangesMin = 3;
-constexpr size_t kRoomForChanges = 8;  // with less room they are not shown
+constexpr size_t kRoomForChanges = 8;  // changes are hidden if there is less room
 constexpr char kKeys[] = "q quit   j/k PgUp/PgDn scroll   / filter";
 
-// How the lines between the table's header and the last line are shared out.
+// How the lines between the table's header and the last line are divided.
 struct Layout {
   size_t elections = 0;
   size_t changes = 0;  // with their header; 0: none is shown
@@ -37,7 +37,7 @@ size_t ScrollMax(size_t elections, Size size) {
   return elections > shown ? elections - shown : 0;
 }
 
-// `left` and `right` at the ends of one line; the right one gives way.
+// `left` and `right` at the ends of one line; `right` is shortened if necessary.
 std::string Ends(const std::string& left, const std::string& right, size_t width) {
   const size_t used = WidthOf(left) + 1;
   if (used + WidthOf(right) > width) return CutTo(left, width);
@@ -100,7 +100,7 @@ void AddElections(Screen& screen, const Scene& scene, size_t scroll, size_t coun
   Table table(ElectionColumns());
   for (size_t i = first; i < end; ++i) {
     v1::Election election = scene.elections[i];
-    if (stale) election.clear_lease_left();  // nobody knows
+    if (stale) election.clear_lease_left();  // unknown
     table.Add(ElectionCells(election, scene.now));
   }
   const std::vector<std::string> lines = table.Lines(width);

@@ -1,4 +1,4 @@
-// What `tenure top` shows: from what is known to the lines of a screen. Pure.
+// The screen of `tenure top`: turns what is known into lines. Pure.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct Line {
 
   bool operator==(const Line&) const = default;
 };
-using Screen = std::vector<Line>;  // printable, and fitting its size
+using Screen = std::vector<Line>;  // printable, and fits its size
 
-// What is to be shown.
+// What to show.
 struct Scene {
   std::string endpoint;
   std::string prefix;
@@ -43,10 +43,10 @@ struct Scene {
   std::string note;  // what else the operator should know
 };
 
-// What the operator looks at.
+// The operator's view of it.
 struct View {
   size_t scroll = 0;  // number of elections above the first one that is shown
-  // Only elections and leaders that contain this, in upper or lower case.
+  // Show only elections and leaders that contain this text; upper and lower case are equal.
   std::string filter = {};
   bool typing = false;
 };
@@ -57,7 +57,7 @@ struct View {
 // REQUIRES: the scene is filtered.
 [[nodiscard]] Screen Render(const Scene& scene, const View& view, Size size);
 
-// Answers a key, on a screen that shows this number of elections. False: to quit.
+// Handles a key, on a screen with this number of elections. False: quit.
 [[nodiscard]] bool Press(View& view, const Key& key, size_t elections, Size size);
 
 }  // namespace tenure::top

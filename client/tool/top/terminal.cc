@@ -13,13 +13,13 @@
 namespace tenure::top {
 namespace {
 
-// Another screen than the shell's; no cursor; lines that are too long are not broken.
+// Uses the alternate screen, hides the cursor, and does not wrap long lines.
 constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 constexpr char kLeave[] = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 constexpr char kClear[] = "\x1b[2J";
 constexpr char kClearLine[] = "\x1b[2K";
 constexpr char kPlain[] = "\x1b[0m";
-constexpr int kEscapePatienceMs = 50;  // for the rest of a key that begins with Escape
+constexpr int kEscapePatienceMs = 50;  // for the rest of a sequence that begins with Escape
 
 std::string_view StyleOf(Tone tone) {
   const bool colours = std::getenv("NO_COLOR") == nullptr;

@@ -1,4 +1,4 @@
-// The terminal, lent to a program that draws all of it.
+// The terminal, while a program draws the whole screen.
 #pragma once
 
 #include <termios.h>
@@ -15,11 +15,10 @@ namespace tenure::top {
 // Whether standard input and output are a terminal that can be drawn on.
 [[nodiscard]] bool HasTerminal();
 
-// While it lives, the terminal shows a screen of its own, and each key comes at once and is not
-// echoed, not even Ctrl-C as a signal. Its end gives everything back as it was. Only one at a time.
+// While it exists, the terminal shows its own screen, and keys arrive at once and are not echoed;
+// Ctrl-C is a key, not a signal. The destructor restores everything. Only one at a time.
 //
-// Plain control sequences that every terminal of the last decades knows: nothing to install on the
-// machine that one logs in to.
+// Uses plain control sequences that every terminal supports, so nothing needs to be installed.
 class Terminal {
  public:
   Terminal();
@@ -28,7 +27,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   [[nodiscard]] Size size() const;
-  // Writes only what has changed since the last screen of this size.
+  // Writes only what has changed since the last screen of the same size.
   void Show(const Screen& screen, Size size);
   // False once the terminal is gone.
   [[nodiscard]] bool alive() const { return alive_; }
@@ -42,10 +41,10 @@ class Terminal {
   Size shown_size_{0, 0};
 };
 
-// Reads keys on a thread of its own. Its end ends the thread.
+// Reads keys on its own thread, which the destructor ends.
 class Keyboard {
  public:
-  // `on_end` is called if there will be no more keys: the terminal is gone.
+  // `on_end` is called when the terminal is gone, so that no more keys come.
   Keyboard(std::function<void(Key)> on_key, std::function<void()> on_end);
   ~Keyboard();
   Keyboard(const Keyboard&) = delete;
@@ -56,7 +55,7 @@ class Keyboard {
 
   const std::function<void(Key)> on_key_;
   const std::function<void()> on_end_;
-  const int stop_;  // an event descriptor: readable when the thread is to end
+  const int stop_;  // an event descriptor: readable when the thread must end
   std::thread thread_;
 };
 

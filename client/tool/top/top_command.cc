@@ -29,14 +29,14 @@ using namespace std::chrono_literals;
 using Time = Model::Time;
 
 constexpr auto kRefreshInterval = 1s;
-constexpr auto kFrameInterval = 50ms;  // between two screens, however much changes
+constexpr auto kFrameInterval = 50ms;  // minimum time between two screens
 constexpr auto kListPatience = 2s;
-constexpr int kRefreshShare = 10;  // at most a tenth of the time is spent on reading lists
-constexpr int kPageSize = 1000;    // the contract's largest
+constexpr int kRefreshShare = 10;  // at most a tenth of the time goes into reading lists
+constexpr int kPageSize = 1000;    // the contract's maximum
 
 struct Quit {};
 struct Resized {};
-struct Changed {};  // at least one event has come
+struct Changed {};  // at least one event has arrived
 struct PageRead {
   grpc::Status status;
   v1::ListElectionsResponse page;
@@ -45,7 +45,7 @@ using Message = std::variant<Quit, Resized, Changed, Key, PageRead>;
 
 Time Now() { return std::chrono::steady_clock::now(); }
 
-// What the stream of events tells, on its own thread, until it is drawn.
+// Collects, on its own thread, what the event stream reports until it is drawn.
 class Watched {
  public:
   Watched(const CommonOptions& common, std::string prefix, std::function<void()> on_change)
@@ -60,7 +60,7 @@ class Watched {
     thread_.join();
   }
 
-  // Calls `use` with the model, which nobody else touches meanwhile.
+  // Calls `use` with the model, under the lock.
   template <typename Use>
   void With(Use use) {
     const MutexLock lock(mutex_);
@@ -95,7 +95,7 @@ class Watched {
   const std::function<void()> on_change_;
   Mutex mutex_;
   Model model_ TENURE_GUARDED_BY(mutex_);
-  bool told_ TENURE_GUARDED_BY(mutex_) = false;  // since the model was last looked at
+  bool told_ TENURE_GUARDED_BY(mutex_) = false;  // since With was last called
   std::string failure_ TENURE_GUARDED_BY(mutex_);
   Follower follower_;
   std::thread thread_;
@@ -121,7 +121,7 @@ class TopRun {
     if (context_ != nullptr) context_->TryCancel();
   }
 
-  // Until the operator has seen enough (OK), or an error does not pass by itself.
+  // Runs until the operator quits (OK), or a permanent error occurs.
   grpc::Status Run() {
     while (terminal_.alive()) {
       const Time now = Now();
@@ -144,7 +144,7 @@ class TopRun {
   }
 
  private:
-  // Asks for one page of the list; the first one begins a new list.
+  // Requests one page of the list; an empty token starts a new list.
   void ReadPage(const std::string& token, Time now) {
     if (token.empty()) {
       list_.clear();
@@ -218,7 +218,7 @@ class TopRun {
   Connection connection_;
   Watched watched_;
 
-  std::shared_ptr<grpc::ClientContext> context_;  // of the call under way
+  std::shared_ptr<grpc::ClientContext> context_;  // of the call in flight
   std::vector<v1::Election> list_;                // so far
   Time asked_at_{};
   Time next_list_{};
@@ -232,7 +232,7 @@ class TopRun {
   Time next_frame_{};
 
   Keyboard keyboard_;
-  Terminal terminal_;  // the last: it is given back first
+  Terminal terminal_;  // last, so it is restored first
 };
 
 }  // namespace

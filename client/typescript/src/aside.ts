@@ -1,4 +1,4 @@
-/** For code of the application's: what it throws is thrown on its own, and later. */
+/** Calls code of the application. If it throws, the error is thrown later, on its own. */
 export function aside(call: () => void): void {
   try {
     call();

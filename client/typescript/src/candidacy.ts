@@ -28,8 +28,8 @@ interface Waiter {
 }
 
 /**
- * A stand in one election, made by Elector.stand. It is waiting for the seat or holds it, in one
- * term after the other, until it is closed.
+ * A stand in one election, made by Elector.stand. It waits for the seat or holds it, in one term
+ * after another, until it is closed.
  */
 export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   readonly election: string;
@@ -41,16 +41,16 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   readonly number: number;
   private readonly hasWork: boolean;
   private latest: Seat | undefined;
-  private working: Seat | undefined; // whose work has not ended
+  private working: Seat | undefined; // with work that has not ended
   private answered = false; // the service has said whether this process leads, or could not
   private left: boolean; // it does not stand again
   private refusal: ServiceError | undefined;
-  private trouble: ServiceError | undefined; // with the last try, since the service has answered
+  private trouble: ServiceError | undefined; // of the last attempt, unless it was answered
   private readonly waiters = new Set<Waiter>();
-  private isOver = false; // it will lead no more
+  private isOver = false; // it will never lead again
   private nowOver!: () => void;
   private nowGone!: () => void;
-  /** @internal Fulfilled when it will lead no more, and no work runs. */
+  /** @internal Fulfilled when it will never lead again, and no work runs. */
   readonly over: Promise<void>;
   /** @internal Fulfilled when nothing is left to do for it. */
   readonly gone: Promise<void>;
@@ -71,7 +71,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     this.number = this.loop.add(options, this);
   }
 
-  /** That of the term in which this process leads now; undefined if it does not lead. */
+  /** The seat of the term in which this process leads now; undefined if it does not lead. */
   get seat(): Seat | undefined {
     return this.latest?.isLeader ? this.latest : undefined;
   }
@@ -86,7 +86,10 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     return this.seat?.term ?? 0;
   }
 
-  /** For how long it may still act if no further renewal is answered; 0 if it does not lead. */
+  /**
+   * For how long this process may still act if no further renewal is answered; 0 if it does not
+   * lead.
+   */
   get remainingMs(): number {
     return this.seat?.remainingMs ?? 0;
   }
@@ -110,7 +113,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
           untilAnswered: waitMs === 0,
           resolve,
           reject: (error) => {
-            this.waiters.delete(waiter); // at once: the seat may come before the promise's turn
+            this.waiters.delete(waiter); // at once: the seat may come before the promise runs
             reject(error);
           },
         };
@@ -141,8 +144,8 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   }
 
   /**
-   * The same, and waits until the work has ended; then for the service's answer, but not for longer
-   * than a second; it goes on to try.
+   * Like `resign`, but waits until the work has ended, and then for the service's answer, for at
+   * most a second; the attempt continues.
    */
   async close(): Promise<void> {
     this.resign();
@@ -153,7 +156,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     return this.close();
   }
 
-  /** @internal Fulfilled when it has ended, as `close` waits for it. */
+  /** @internal Fulfilled when it has ended, in the sense of `close`. */
   async ended(): Promise<void> {
     await this.over;
     await within(RELEASE_PATIENCE_MS, this.gone);
@@ -168,7 +171,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   async onReleased(seat: Seat): Promise<void> {
     const held = this.working === seat;
     const leads = this.latest === seat && this.loop.remaining(this.number, seat.term) > 0;
-    // Without work there is nothing to report about a term that is over.
+    // Without work there is nothing to report about an ended term.
     if (held || (!this.hasWork && leads)) {
       this.working = undefined;
       this.loop.tell((session, now) => session.workEnded(this.number, now));
@@ -179,7 +182,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
 
   /** @internal */
   onEvent(event: SeatEvent): void {
-    const seat = this.latest!; // of all but the first and the last three
+    const seat = this.latest!; // of all events but the first and the last three
     switch (event.event) {
       case "elected":
         this.trouble = undefined;
@@ -211,7 +214,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
         return this.onNoSeat();
       case "troubled":
         this.trouble = event.error;
-        // What concerns an endpoint has been said already.
+        // Errors of an endpoint have been logged already.
         if (!isOfTheEndpoint(event.error)) this.warn(event.error, "still trying");
         this.elector.tell("trouble", this, event.error);
         return this.onNoSeat();
@@ -234,7 +237,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     if (this.left && !this.working) this.end();
   }
 
-  /** Another one may stand: the session has it wait until this one has left. */
+  /** Lets another elector stand: the session makes it wait until this one has left. */
   private end(): void {
     this.isOver = true;
     this.nowOver();
@@ -248,7 +251,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     if (this.work) void this.runWork(this.work, seat);
     this.elector.tell("elected", seat);
     if (this.hasWork && !this.work && this.waiters.size === 0) {
-      void seat.release(); // nobody waits any more
+      void seat.release(); // nobody waits for it any more
     }
     for (const { resolve } of this.waiters) resolve(seat);
     this.waiters.clear();
@@ -256,7 +259,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
 
   private async runWork(work: Work, seat: Seat): Promise<void> {
     try {
-      await undefined; // the news of this moment come first, and nothing else that waits for them
+      await undefined; // pending news comes first, but nothing that waits for it
       if (!seat.signal.aborted) await runUntilEnd(work, seat);
     } catch (error) {
       this.elector.fail(error);
@@ -292,7 +295,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   }
 }
 
-/** Rejects if the work does, unless it has failed only because it was asked to end. */
+/** Rejects if the work does, unless it failed only because it was asked to end. */
 export async function runUntilEnd(work: Work, seat: Seat): Promise<void> {
   try {
     await work(seat);

@@ -18,18 +18,18 @@ import { SURVEY_MS } from "./survey.js";
 import { addTrace } from "./trace.js";
 import type { Call, RenewalStream, Surroundings } from "./surroundings.js";
 
-// While it is being closed, no replica may take more of the time than this part to answer.
+// While the client is being closed, a replica may take at most this part of the time to answer.
 const CLOSE_TRIES = 5;
-// The timers' clock stands still while the machine sleeps, and the holder's runs on.
+// The timers' clock stops while the machine sleeps; the holder's does not.
 const WAIT_MAX = 1 * SECOND;
 
 /** One elector, as the loop sees it. */
 export interface SeatListener {
   readonly election: string;
-  /** What to send of the trace in which it began. */
+  /** Headers of the trace in which the elector began to stand. */
   readonly trace: Readonly<Record<string, string>>;
   onEvent(event: SeatEvent): void;
-  /** Nothing is left to do for it. */
+  /** Nothing is left to do for the elector. */
   onGone(): void;
 }
 
@@ -40,7 +40,7 @@ export interface LoopOptions extends SessionOptions, ConnectionOptions {
 type Input = (session: Session, now: number) => void;
 
 interface Survey extends Call {
-  /** Answers with an error if no service could be chosen. */
+  /** Resolves to an error if no service could be chosen. */
   chosen: Promise<ServiceError | undefined>;
 }
 
@@ -59,7 +59,7 @@ export class ClientLoop {
   private stream: RenewalStream | undefined;
   private readonly calls = new Map<number, Call>(); // under way
   private survey: Survey | undefined; // under way
-  private patienceMax = NEVER; // of a call
+  private patienceMax = NEVER; // maximum for a call
   private giveUpAt = NEVER;
   private over = false;
   private endings: ((error: ServiceError | undefined) => void)[] = [];
@@ -78,7 +78,7 @@ export class ClientLoop {
     return this.connection.log;
   }
 
-  /** Answers with the number of its seat. */
+  /** Returns the number of the seat. */
   add(options: SeatOptions, listener: SeatListener): number {
     const number = ++this.lastSeat;
     this.listeners.set(number, listener);
@@ -88,7 +88,7 @@ export class ClientLoop {
     return number;
   }
 
-  /** At once; or if something is being told right now, after that. */
+  /** Handles the input at once, or after those that are being handled. */
   tell(input: Input): void {
     if (this.over) return;
     this.inputs.push(input);
@@ -102,7 +102,7 @@ export class ClientLoop {
     this.setTimer();
   }
 
-  /** Does what is due, however long the event loop was blocked. */
+  /** Does what is due, even if the event loop was blocked for long. */
   catchUp(): void {
     if (this.surroundings.clock.now() >= this.wakeAt) this.tell(() => {});
   }
@@ -115,7 +115,7 @@ export class ClientLoop {
     return this.session.believedUntil(number) - this.surroundings.clock.now();
   }
 
-  /** Ends the session; answers with the error if that could not be done within `patience`. */
+  /** Ends the session; resolves to the error if that failed within `patience`. */
   close(patience: number): Promise<ServiceError | undefined> {
     return new Promise((resolve) => {
       if (this.over) return resolve(this.session.endError);
@@ -128,7 +128,7 @@ export class ClientLoop {
     });
   }
 
-  /** A replica that hangs must not use up the time in which another one can end the session. */
+  /** A hanging replica must not use up the time in which another one can end the session. */
   private hurry(patience: number): void {
     this.patienceMax = patience;
     const slow = [...this.calls.values()];
@@ -141,8 +141,8 @@ export class ClientLoop {
     const now = this.surroundings.clock.now();
     input(this.session, now);
     const effects = this.session.decide(now);
-    // Before the news: a slow listener delays no renewal. What is believed is asked
-    // of the session, so it has ended before anything is sent that gives up the seat.
+    // Effects come before news, so that a slow listener delays no renewal. Beliefs are read from
+    // the session, so a belief ends before anything is sent that gives up its seat.
     for (const effect of effects) this.carryOut(effect);
     for (const renewal of this.session.takeRenewals()) {
       aside(() => this.metrics?.countRenewal(renewal));
@@ -194,12 +194,12 @@ export class ClientLoop {
     });
   }
 
-  /** By the clock of the client; answers with what cancels it. */
+  /** Sets a timer on the client's clock; returns a function that cancels it. */
   after(milliseconds: number, call: () => void): () => void {
     return this.surroundings.after(milliseconds, call);
   }
 
-  // What the session has decided.
+  // Effects.
 
   private carryOut(effect: Effect): void {
     switch (effect.do) {
@@ -231,7 +231,7 @@ export class ClientLoop {
     }
   }
 
-  /** The campaign that opens the session: of the service to which the endpoints belong. */
+  /** Sends the campaign that opens the session, after the service has been chosen. */
   private async open(effect: Effect & { do: "campaign" }): Promise<void> {
     const survey = (this.survey ??= this.startSurvey(effect.patience / MILLISECOND));
     this.calls.set(effect.call, survey);
@@ -256,11 +256,11 @@ export class ClientLoop {
     return this.session.isOpen && !this.survey ? this.connection.chooseAt : NEVER;
   }
 
-  /** The session stays open unless its service is replaced. */
+  /** Surveys again; the session stays open unless its service is replaced. */
   private async surveyAgain(): Promise<void> {
     this.survey = this.startSurvey(SURVEY_MS, true);
     await this.survey.chosen;
-    this.tell(() => {}); // it may have to survey again
+    this.tell(() => {}); // to decide on the next survey
   }
 
   private campaign(effect: Effect & { do: "campaign" }): void {
@@ -279,7 +279,7 @@ export class ClientLoop {
     const { replica } = this.connection;
     const metadata = addTrace(this.connection.metadata, this.traces.get(election) ?? {});
     const options = { deadline: Date.now() + Math.min(patience, this.patienceMax) / MILLISECOND };
-    /** Answers with the error, if it is one. */
+    /** Returns the error, if there is one. */
     const ended = (error: RpcError | null, serviceId = ""): ServiceError | undefined => {
       this.calls.delete(call);
       if (error?.code === Status.CANCELLED) {

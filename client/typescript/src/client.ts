@@ -34,13 +34,13 @@ export interface ClientOptions extends LoggerOption {
    */
   supersede?: boolean;
   /**
-   * The service that the endpoints belong to, as `tenure status` shows it: endpoints of another one
-   * are never used. Absent: that of most endpoints.
+   * The id of the service, as `tenure status` shows it: endpoints of other services are never used.
+   * Absent: the service of most endpoints.
    */
   serviceId?: string;
   /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
   credentials?: Tls | ChannelCredentials;
-  /** Those of tenure/prom-client. */
+  /** Such as those of tenure/prom-client. */
   metrics?: ClientMetrics;
 }
 
@@ -125,7 +125,7 @@ export class Client implements AsyncDisposable {
     return this.loop;
   }
 
-  /** @internal Its election is free for another. */
+  /** @internal Frees the election for another elector. */
   release(candidacy: Candidacy): void {
     if (this.candidacies.get(candidacy.election) === candidacy) {
       this.candidacies.delete(candidacy.election);

@@ -1,24 +1,23 @@
-// The clock by which a holder counts its lease, in microseconds.
+// The clock that a holder counts its lease with, in microseconds.
 //
-// Node.js has no CLOCK_BOOTTIME: performance.now stands still while the machine sleeps. So the time
-// of day is looked at as well. When it has gone ahead of the other clock, the machine has slept, or
-// a virtual machine was paused; or somebody has set the time, which cannot be told apart, and costs
-// the seat at worst. When it has gone back, which may hide a sleep, the operating system's uptime
-// is asked.
+// Node.js has no CLOCK_BOOTTIME: performance.now stops while the machine sleeps. So the time of day
+// is read as well. If it gets ahead of the other clock, the machine has slept, a virtual machine
+// was paused, or somebody has set the time. These cannot be told apart; at worst, the seat is lost.
+// If it goes back, which may hide a sleep, the operating system's uptime is read.
 
 import { uptime } from "node:os";
 
 /**
- * What the two may differ by before it counts. A belief ends a tenth of the lease early, so at
- * least 100 ms: the shortest lease of a service is a second.
+ * A difference between the two clocks that does not count. A belief ends a tenth of the lease
+ * early, so at least 100 ms: the shortest lease is a second.
  */
 const TOLERANCE = 50_000;
 
 export interface TimeSources {
-  /** Only ever rises. */
+  /** Never goes back. */
   monotonic(): number;
   wall(): number;
-  /** Runs on while the machine sleeps, where it can. */
+  /** Runs while the machine sleeps, if possible. */
   uptime(): number;
 }
 
@@ -39,7 +38,7 @@ export class HolderClock {
     this.uptimeAhead = sources.uptime() - monotonic;
   }
 
-  /** Rises always, and also while the machine sleeps. */
+  /** Never goes back or stops, not even while the machine sleeps. */
   now(): number {
     const monotonic = this.sources.monotonic();
     const wallAhead = this.sources.wall() - monotonic;
@@ -57,5 +56,5 @@ export class HolderClock {
   }
 }
 
-/** That of this process. */
+/** The clock of this process. */
 export const holderClock = new HolderClock();

@@ -18,7 +18,7 @@ import { type Stub, type Surroundings, THIS_MACHINE } from "./surroundings.js";
 import { survey } from "./survey.js";
 import { checkEndpoints } from "./validation.js";
 
-// Of several addresses behind one name, the next call uses the next one that is connected.
+// If a name has several addresses, each call uses the next one that is connected.
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 const OPTIONS: ChannelOptions = {
   "grpc.service_config": SERVICE_CONFIG,
@@ -27,7 +27,7 @@ const OPTIONS: ChannelOptions = {
   "grpc.keepalive_timeout_ms": 3_000,
   "grpc.initial_reconnect_backoff_ms": 200,
   "grpc.max_reconnect_backoff_ms": 200,
-  // A name may have another address when its replica has moved.
+  // The address of a name changes when its replica moves.
   "grpc.dns_min_time_between_resolutions_ms": 1_000,
   // A full page of elections with long values is larger than gRPC's own limit.
   "grpc.max_receive_message_length": -1,
@@ -41,7 +41,7 @@ const IDLE_MS = 30_000; // after a survey, only the replica in use has a stream
 
 const SERVICE_METADATA = "tenure-service-id";
 const NO_ANSWER = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
-// While a session or a stream is open: from the start of one survey to that of the next.
+// While a session or a stream is open: from the start of one survey to the start of the next.
 const SURVEY_AGAIN = 10 * SECOND;
 const SURVEY_AGAIN_MIN = 1 * SECOND; // after WRONG_SERVICE
 
@@ -51,16 +51,16 @@ export type Credentials = Tls | ChannelCredentials | undefined;
 export interface Replica {
   endpoint: string;
   stub: Stub;
-  /** Anything came back on this connection. */
+  /** Something was received on this connection. */
   answered: boolean;
-  /** It has said that it is of this service, which is not the one that is used. */
+  /** The service that the replica said it belongs to, if that is not the one in use. */
   otherService: string;
 }
 
 export interface ConnectionOptions extends LoggerOption {
   endpoints: string;
   credentials?: Credentials;
-  /** Absent: that of most endpoints. */
+  /** Absent: the service of most endpoints. */
   serviceId?: string | undefined;
   surroundings?: Surroundings;
 }
@@ -81,9 +81,9 @@ export class Connection {
   private endSurvey = () => {};
   private surveyedAt = -Infinity; // when the last survey began
   private sure = true; // more than half of all endpoints belong to the service
-  private refused = false; // WRONG_SERVICE came since then
+  private refused = false; // WRONG_SERVICE was received since then
 
-  /** `known`: the service that was used before, if none is set. */
+  /** `known`: the service used before, if no option sets one. */
   constructor(options: ConnectionOptions, known = "") {
     const { endpoints, credentials, logger, serviceId = "" } = options;
     this.surroundings = options.surroundings ?? THIS_MACHINE;
@@ -101,14 +101,14 @@ export class Connection {
     this.inUse = Math.floor(Math.random() * this.replicas.length);
   }
 
-  /** The one in use. */
+  /** The replica in use. */
   get replica(): Replica {
     return this.replicas[this.inUse]!;
   }
 
   /**
-   * Uses the next replica from now on. If the one in use was silent although it was connected,
-   * it connects again. One that is still connecting may take as long as it needs.
+   * Switches to the next replica. If the current one was silent although it was connected, it
+   * connects again. One that is still connecting may take as long as it needs.
    */
   moveOn(silent: boolean): void {
     if (silent) this.log.failed(this.replica.endpoint, NO_ANSWER);
@@ -125,28 +125,28 @@ export class Connection {
     this.useNext(() => true);
   }
 
-  /** Its id; empty: unknown. */
+  /** The id of the service; empty: unknown. */
   get service(): string {
     return this.serviceId;
   }
 
-  /** To be sent with each call. */
+  /** Metadata for each call. */
   get metadata(): Metadata {
     const metadata = new Metadata();
     if (this.serviceId) metadata.set(SERVICE_METADATA, this.serviceId);
     return metadata;
   }
 
-  /** When to choose again, while a session or a stream is open. */
+  /** When to choose a service again, while a session or a stream is open. */
   get chooseAt(): number {
     if (this.sure || this.pinned || !this.serviceId) return NEVER;
     return this.surveyedAt + (this.refused ? SURVEY_AGAIN_MIN : SURVEY_AGAIN);
   }
 
   /**
-   * Asks all endpoints which service they belong to, and uses one of them that is of the right one.
-   * `replaced` is called if that is another one than before. Answers with an error if no service can
-   * be chosen. `open`: a session or a stream is, on the replica in use.
+   * Asks all endpoints which service they belong to, and uses one that belongs to the right one.
+   * Calls `replaced` if the service has changed. Resolves to an error if no service can be chosen.
+   * `open`: a session or a stream is open on the replica in use.
    */
   async choose(
     patienceMs: number,
@@ -155,7 +155,7 @@ export class Connection {
     { open = false } = {},
   ): Promise<ServiceError | undefined> {
     const { replicas, serviceId: known, pinned } = this;
-    if (replicas.length === 1 && !known) return undefined; // it will say so itself
+    if (replicas.length === 1 && !known) return undefined; // its answers name the service
     this.endSurvey();
     this.surveyedAt = this.surroundings.clock.now();
     this.refused = false;
@@ -195,14 +195,14 @@ export class Connection {
     return undefined;
   }
 
-  /** An endpoint has answered after the survey. */
+  /** An endpoint has answered after the end of the survey. */
   private hearLate(index: number, serviceId: string): void {
     const replica = this.replicas[index]!;
-    if (!this.serviceId) return; // it has overtaken the choice
+    if (!this.serviceId) return; // no service is chosen yet
     if (!this.isOurs(replica, serviceId)) this.excluded.add(replica.endpoint);
   }
 
-  /** Whether a message with this service id, which may be empty, is of the service that is used. */
+  /** Whether a message with this service id, which may be empty, comes from the service in use. */
   belongs(replica: Replica, serviceId: string): boolean {
     if (!serviceId) return true;
     this.serviceId ||= serviceId;
@@ -227,26 +227,28 @@ export class Connection {
     return ours;
   }
 
-  /** How long to wait before the next try, in milliseconds: longer with each one in a row. */
+  /**
+   * How long to wait before the next attempt, in milliseconds: longer after each failure in a row.
+   */
   backoff(): number {
     const longest = longestPause(this.failures++) / MILLISECOND;
     return (longest / 2) * (1 + Math.random());
   }
 
-  /** Milliseconds instead, if only an operator, or other clients, can change what refuses it. */
+  /** The same after a refusal that only an operator, or other clients, can lift. */
   refusedPause(): number {
     const [least, most] = [REFUSED_FOR_NOW_MIN, REFUSED_FOR_NOW_MAX];
     return (least + (most - least) * Math.random()) / MILLISECOND;
   }
 
-  /** It has said something, so its connection stands. */
+  /** The replica has answered, so its connection works. */
   succeeded(replica: Replica): void {
     replica.answered = true;
     this.failures = 0;
     this.log.answered(replica.endpoint);
   }
 
-  /** A call or stream has failed. Answers with the error, explained. */
+  /** A call or stream has failed. Returns the error, explained. */
   failed(replica: Replica, error: ServiceError): ServiceError {
     if (error.code === Status.CANCELLED) return error; // by this process
     if (isWrongService(error)) {
@@ -274,7 +276,7 @@ export class Connection {
     return this.excluded.has(this.replica.endpoint);
   }
 
-  /** The next one that is not excluded, and that is wanted; if there is none, any. */
+  /** Switches to the next wanted replica that is not excluded; if there is none, to any. */
   private useNext(wanted: (replica: Replica) => boolean): void {
     const { length } = this.replicas;
     for (let step = 1; step <= length; step++) {
@@ -296,7 +298,7 @@ export class Connection {
       this.stamp = stamp;
       return true;
     } catch {
-      return false; // they are being replaced; the next failure looks again
+      return false; // they are being replaced; the next failure tries again
     }
   }
 }

@@ -27,9 +27,8 @@ export interface TlsOptions {
 }
 
 /**
- * Makes credentials, and again when a PEM file has changed: the files are read again when a
- * connection has failed. Throws a RangeError if a file cannot be read, or if a certificate is given without
- * its key.
+ * Makes credentials, and makes them again after a connection has failed and a PEM file has changed.
+ * Throws a RangeError if a file cannot be read, or if a certificate is given without its key.
  */
 export class Tls {
   private readonly pems: readonly (string | undefined)[];
@@ -46,12 +45,12 @@ export class Tls {
     }
   }
 
-  /** Differs when a PEM file has changed. */
+  /** Differs once a PEM file has changed. */
   stamp(): string {
     return this.pems.map((path) => path && statSync(path, { bigint: true }).mtimeNs).join();
   }
 
-  /** With the files as they are now. */
+  /** Credentials from the files as they are now. */
   channelCredentials(): ChannelCredentials {
     const [ca, key, certificate] = this.pems.map((path) => (path ? readFileSync(path) : null));
     const channel = credentials.createSsl(ca, key, certificate);

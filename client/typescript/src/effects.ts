@@ -1,5 +1,5 @@
-// What a session has decided, to be done in its order. Calls and streams have numbers that are
-// never used again. Durations are in microseconds.
+// The decisions of a session, to be carried out in order. Numbers of calls and streams are never
+// reused. Durations are in microseconds.
 
 import type {
   CampaignRequest,
@@ -20,9 +20,9 @@ export type Effect =
    */
   | { do: "anotherReplica"; silent: boolean };
 
-/** A renewal that was answered. */
+/** An answered renewal. */
 export interface AnsweredRenewal {
   roundTrip: number;
-  /** What was left until the deadline, had it not been answered. */
+  /** Time that was left until the deadline when the answer came. */
   margin: number;
 }

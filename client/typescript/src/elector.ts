@@ -1,4 +1,4 @@
-// Stands for elections, and tells whether this process leads.
+// Stands for elections, and reports whether this process leads.
 
 import { once } from "node:events";
 
@@ -25,10 +25,11 @@ export interface ElectorOptions {
 }
 
 /**
- * Each is emitted once per occurrence, and in order. Listeners that throw do not hold up the rest.
+ * Each event is emitted once per occurrence, in order. A listener that throws does not affect
+ * others.
  */
 export interface ElectorEvents {
-  /** It waits in the queue; `position` 1 is the next leader. */
+  /** This process waits in the queue; `position` 1 is the next leader. */
   standing: [candidacy: Candidacy, place: Standing];
   /** This process leads. Emitted before the work begins. */
   elected: [seat: Seat];
@@ -47,7 +48,7 @@ export interface ElectorEvents {
   overrun: [seat: Seat];
   /**
    * A call failed, or the service does not let this process stand for now. It keeps trying. Emitted
-   * once for what goes unanswered, and once for a refusal.
+   * once for unanswered calls, and once for a refusal.
    */
   trouble: [candidacy: Candidacy, error: ServiceError];
   /**
@@ -55,11 +56,14 @@ export interface ElectorEvents {
    * session of the same candidate. It does not try again.
    */
   refused: [candidacy: Candidacy, error: ServiceError];
-  /** The work of `stand` has failed. As always in Node.js, it is thrown if nobody listens. */
+  /**
+   * The work of `stand` has failed. As usual in Node.js, the error is thrown if there is no
+   * listener.
+   */
   error: [error: unknown];
 }
 
-/** What `runIfLeader` runs in one election. */
+/** The jobs that `runIfLeader` runs in one election. */
 interface Jobs {
   candidacy: Candidacy;
   running: Set<Promise<void>>;
@@ -112,9 +116,9 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
    * Stands in an election until the candidacy is closed. The `work` runs in each term; when it has
    * settled, the seat is resigned, and a heartbeat later this process stands again.
    *
-   * Without `work`, ask `candidacy.isLeader`. Nobody can say then when what was begun has ended: the
-   * seat's signal is aborted no earlier than at the deadline, and when an operator asks for the
-   * seat, it is resigned after the grace. For jobs, use `runIfLeader`.
+   * Without `work`, ask `candidacy.isLeader`. The library then cannot know when your work has
+   * ended: the seat's signal is aborted at the deadline at the earliest, and if an operator wants
+   * the seat, it is resigned after the grace. For jobs, use `runIfLeader`.
    *
    * Throws a RangeError if the client stands in this election already.
    */
@@ -168,13 +172,13 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
   }
 
   /**
-   * Runs a job if this process leads, and else does nothing: for jobs that a scheduler starts in
-   * every process. The process stands from the first call on, and keeps the seat until the elector
-   * or the client is closed. The seat is never resigned while a job runs.
+   * Runs a job if this process leads, and otherwise does nothing: for jobs that a scheduler starts
+   * in every process. The process stands from the first call on, and keeps the seat until the
+   * elector or the client is closed. The seat is never resigned while a job runs.
    *
-   * Answers with whether the job was run, when it has settled. Rejects if the job does, with
-   * anything but the end of its seat, with a ServiceError if the service refuses this process for
-   * good, and with a RangeError if the client stands in this election already.
+   * Resolves to whether the job was run, when it has settled. Rejects if the job does, except with
+   * the end of its seat; with a ServiceError if the service refuses this process for good, and with
+   * a RangeError if the client stands in this election already.
    */
   async runIfLeader(election: string, job: Work): Promise<boolean> {
     const { candidacy, running } = this.jobsIn(election);
@@ -197,8 +201,8 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
   }
 
   /**
-   * Stops standing, with all that this elector has begun, and waits as Candidacy.close does. Closes
-   * the client, if it is its own.
+   * Stops all stands of this elector, and waits as Candidacy.close does. Closes the client if the
+   * elector made it.
    */
   async close(): Promise<void> {
     if (this.ownsClient) return this.client.close();
@@ -220,7 +224,7 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
     const running = new Set<Promise<void>>();
     const candidacy = this.stand(election, async ({ signal }) => {
       if (!signal.aborted) await once(signal, "abort");
-      await Promise.allSettled(running); // no job begins any more
+      await Promise.allSettled(running); // no job begins from here on
     });
     jobs = { candidacy, running };
     this.jobs.set(election, jobs);

@@ -34,8 +34,8 @@ export class TenureError extends Error {
 export class NotElected extends TenureError {}
 
 /**
- * The term is over, or the work had to end before it is. The message says why. Its `cause` is the
- * ServiceError because of which the lease could not be renewed, if there is one.
+ * The term has ended, or the work had to end before it. The message says why. Its `cause` is the
+ * ServiceError that kept the lease from being renewed, if there is one.
  */
 export class SeatLost extends TenureError {}
 
@@ -67,37 +67,37 @@ export class ServiceError extends TenureError {
     this.retryDelayMs = retryDelayMs;
   }
 
-  /** From the error with which a call of grpc-js has failed. */
+  /** Converts the error of a failed grpc-js call. */
   static fromRpc(error: { code: Status; details: string; metadata?: Metadata }): ServiceError {
     const packed = error.metadata?.get(DETAILS)[0];
     const details = Buffer.isBuffer(packed) ? unpack(packed) : {};
     return new ServiceError(error.code, error.details, details);
   }
 
-  /** The same request may go well later or elsewhere. */
+  /** The same request may succeed later or on another replica. */
   get isTransient(): boolean {
     if (this.reason === "WRONG_SERVICE") return true;
     if (this.code === Status.RESOURCE_EXHAUSTED) return ["", "OVERLOADED"].includes(this.reason);
     return TRANSIENT.includes(this.code);
   }
 
-  /** Nothing was answered at all. */
+  /** No answer came at all. */
   get isSilence(): boolean {
     return this.code === Status.DEADLINE_EXCEEDED;
   }
 
-  /** The session that was used is over or unknown. */
+  /** The session in use has ended or is unknown. */
   get isSessionGone(): boolean {
     return this.reason === "SESSION_ENDED" || this.reason === "SESSION_NOT_FOUND";
   }
 
-  /** Only an operator, or other candidates, can change it. */
+  /** Only an operator, or other candidates, can lift the refusal. */
   get isRefusedForNow(): boolean {
     return FOR_NOW.includes(this.code) || this.reason === "CANDIDACY_WITHDRAWN";
   }
 }
 
-/** The metadata with which a server says more than a code: an ErrorInfo, as the service's. */
+/** The metadata of a server's detailed error: an ErrorInfo, like the service's. */
 export function errorMetadata(
   code: Status,
   message: string,
@@ -126,7 +126,7 @@ function unpack(packed: Buffer): ErrorDetails {
       }
     }
   } catch {
-    // Not the details of this service: code and text remain.
+    // Not a detail of this service: code and text remain.
   }
   return found;
 }

@@ -1,7 +1,7 @@
 // The elections of a service, in memory: for tests. Pure: `now` is an argument.
 //
-// It keeps to the promises of election.proto that a client can see: terms rise, the queue is served
-// by priority and then in order, a session that is not renewed ends with its lease.
+// It keeps the promises of election.proto that a client can see: terms rise, the queue is served by
+// priority and then in order, a session that is not renewed ends with its lease.
 
 import { Buffer } from "node:buffer";
 
@@ -34,12 +34,12 @@ export interface FakeElection {
   readonly name: string;
   term: number;
   leader: { place: Place; leadership: Leadership } | undefined;
-  /** Who waits, the next leader first. */
+  /** The waiting candidates, the next leader first. */
   queue: Place[];
-  readonly events: Event[]; // that of revision 1 first
+  readonly events: Event[]; // revision 1 first
 }
 
-/** What the owners of sessions, and observers, are notified of. */
+/** Notifies the owners of sessions, and observers. */
 export interface FakeListener {
   onEvent(event: Event): void;
   onElected(session: FakeSession, leadership: Leadership): void;
@@ -68,7 +68,7 @@ export class FakeElections {
     return session;
   }
 
-  /** Undefined: it has ended, or never was. */
+  /** Undefined: the session has ended, or never existed. */
   find(id: string): FakeSession | undefined {
     return this.sessions.get(id);
   }
@@ -115,7 +115,7 @@ export class FakeElections {
     this.fill(election, now);
   }
 
-  /** From the seat or the queue; answers with the term that it has given up, or 0. */
+  /** Leaves the seat or the queue; returns the term given up, or 0. */
   leave(election: FakeElection, session: FakeSession, now: number): number {
     election.queue = election.queue.filter((place) => place.session !== session);
     const { leader } = election;
@@ -133,7 +133,7 @@ export class FakeElections {
     this.listener.onLost(place.session, election.name, leadership.term, Cause.DEPOSED);
   }
 
-  /** Asks the leader to make way for a candidate that waits. */
+  /** Asks the leader to make way for a waiting candidate. */
   appoint(election: FakeElection, candidate: string, now: number): void {
     const appointed = election.queue.find(({ session }) => session.candidate === candidate);
     if (!appointed) throw new RangeError(`${candidate} does not wait in ${election.name}`);
@@ -145,7 +145,7 @@ export class FakeElections {
     this.listener.onStepDown(session, election.name, leader.leadership.term, candidate);
   }
 
-  /** Its seats pass to those who wait. */
+  /** Ends the session. Its seats pass to waiting candidates. */
   end(session: FakeSession, cause: Cause, now: number): void {
     this.sessions.delete(session.id);
     this.endedBy.set(session.id, cause);
@@ -156,19 +156,19 @@ export class FakeElections {
     this.listener.onEnded(session, cause);
   }
 
-  /** Ends the sessions whose leases are over. */
+  /** Ends the sessions whose leases have expired. */
   expire(now: number): void {
     for (const session of [...this.sessions.values()]) {
       if (session.expiresAt <= now) this.end(session, Cause.EXPIRED, now);
     }
   }
 
-  /** When the next lease is over if it is not renewed. */
+  /** When the next lease expires unless it is renewed. */
   get nextExpiry(): number {
     return Math.min(...[...this.sessions.values()].map(({ expiresAt }) => expiresAt));
   }
 
-  /** The leader ends its term, and has the next one unless somebody who waits is appointed. */
+  /** The leader ends its term, and gets the next one unless a waiting candidate is appointed. */
   private leadOn(election: FakeElection, request: CampaignRequest, now: number): void {
     const { place, leadership } = election.leader!;
     const { value, priority } = request;
@@ -189,7 +189,7 @@ export class FakeElections {
     for (const place of standing) {
       const { session } = place ?? {};
       if (!session || session === newer || session.candidate !== newer.candidate) continue;
-      // The newer one takes its place.
+      // The newer one takes the older one's place.
       election.queue.unshift({ ...place!, session: newer });
       this.end(session, Cause.SUPERSEDED, now);
     }

@@ -1,4 +1,4 @@
-// The calls of a service in memory: what a client meets in place of gRPC.
+// The calls of a service in memory, in place of gRPC.
 
 import type { Metadata, ServiceError as RpcError } from "@grpc/grpc-js";
 import { status as Status } from "@grpc/grpc-js";
@@ -29,7 +29,7 @@ import type { Call, ObserveStream, RenewalStream, Stub } from "./surroundings.js
 const SERVICE_ID = "fa4e".repeat(8);
 const PROGRESS_EVERY = 10 * SECOND;
 
-/** An answer comes later, but before anything else that is due. */
+/** Delivers an answer later, but before anything else that is due. */
 const soon = (call: () => void) => void Promise.resolve().then(call);
 
 function rpcError(code: Status, details: string, reason = "", more = {}): RpcError {
@@ -50,7 +50,7 @@ export class FakeStub implements Stub, FakeListener {
 
   constructor(private readonly now: () => number) {}
 
-  /** Nothing is answered any more, and streams break. Leases go on, and end. */
+  /** Stops answering, and breaks streams. Leases continue, and expire. */
   stop(): void {
     this.running = false;
     for (const stream of [...this.renewals, ...this.observations]) stream.fail(unreachable());
@@ -62,7 +62,7 @@ export class FakeStub implements Stub, FakeListener {
     this.running = true;
   }
 
-  /** When it has something to do by itself. */
+  /** When the service next has something to do by itself. */
   get nextWake(): number {
     const progress = this.observations.size > 0 ? this.progressAt : NEVER;
     return Math.min(this.elections.nextExpiry, progress);
@@ -76,7 +76,7 @@ export class FakeStub implements Stub, FakeListener {
     for (const stream of this.observations) stream.progress(now);
   }
 
-  // The calls.
+  // Calls.
 
   identify(_: object, __: Metadata, ___: object, done: Done<never>): Call {
     const answer = { serviceId: SERVICE_ID, version: "fake" } as never;
@@ -157,7 +157,7 @@ export class FakeStub implements Stub, FakeListener {
 
   close(): void {}
 
-  // What streams carry.
+  // Streams.
 
   onEvent(event: Event): void {
     for (const stream of this.observations) stream.take(event);
@@ -242,7 +242,7 @@ export class FakeStub implements Stub, FakeListener {
 }
 
 class FakeRenewalStream implements RenewalStream {
-  /** That a request has named. */
+  /** The election that a request has named. */
   readonly sessionIds = new Set<string>();
   private readonly takers: Record<string, (what: never) => void> = {};
   private over = false;

@@ -36,7 +36,7 @@ export class TermRefused extends TenureError {
 
 // The caller.
 
-/** Makes the call that is made with this metadata carry the fence. */
+/** Makes the call with this metadata carry the fence. */
 export function attach({ election, term }: Fence, metadata = new Metadata()): Metadata {
   metadata.set(ELECTION_METADATA, Buffer.from(election));
   metadata.set(TERM_METADATA, String(term));
@@ -44,9 +44,9 @@ export function attach({ election, term }: Fence, metadata = new Metadata()): Me
 }
 
 /**
- * An interceptor that attaches a fence to each call of a client, with the term that `term` answers
- * when the call begins. For calls that have no fence. If it is 0, the call is not sent, and fails
- * at once with FAILED_PRECONDITION and NOT_LEADER.
+ * An interceptor that attaches a fence to each call of a client, with the term that `term` returns
+ * when the call begins. For calls without a fence. If the term is 0, the call is not sent, and
+ * fails at once with FAILED_PRECONDITION and NOT_LEADER.
  *
  * The content of a call is decided before the call is sent. In between, a leader may lose the seat
  * and win it back. So use the seat of the decision: `fenceCalls("orders", () => (seat.isLeader ?
@@ -59,7 +59,7 @@ export function fenceCalls(election: string, term: () => number): Interceptor {
       start(metadata, listener, next) {
         if (metadata.get(TERM_METADATA).length > 0) return next(metadata, listener);
         const now = term();
-        // The caller may use its metadata again, in another term.
+        // The caller may reuse its metadata in another term.
         if (now > 0) return next(attach({ election, term: now }, metadata.clone()), listener);
         process.nextTick(() => listener.onReceiveStatus(notLeader(election)));
       },
@@ -71,7 +71,7 @@ function notLeader(election: string): TermRefused {
   return new TermRefused(Status.FAILED_PRECONDITION, details, "NOT_LEADER");
 }
 
-// The called.
+// The called server.
 
 /**
  * The fence that a call carries. Throws TermRefused with INVALID_ARGUMENT, and

@@ -20,7 +20,7 @@ export interface CachedSeat {
 export interface LeaderCacheEvents {
   /** The state of an election has changed. */
   change: [election: string, seat: CachedSeat];
-  /** As the Observer's. The cache keeps its contents, which grow older. */
+  /** Like the Observer's. The cache keeps its contents, which grow older. */
   broken: [error: ServiceError];
   /** The service refuses the cache for good: it keeps its contents, and learns nothing more. */
   failed: [error: unknown];
@@ -67,7 +67,7 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
       this.nowComplete = resolve;
       this.follow().then(() => reject(new Error("the cache is closed")), reject);
     });
-    this.complete.catch(() => {}); // `failed` has told, and `ready` does
+    this.complete.catch(() => {}); // `failed` reports it, and `ready` rejects
   }
 
   /**

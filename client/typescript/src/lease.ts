@@ -3,9 +3,9 @@
 // Pure, as are the seat and the session: `now` is an argument. In these modules every time and
 // every duration is a whole number of microseconds on the holder's clock.
 //
-// The service counts a lease from the moment at which it took the renewal. The holder counts it
-// from before it sent that renewal, and believes in it for a tenth less: so it stops before the
-// service lets anyone else in, as long as the two clocks drift apart by less than a tenth.
+// The service counts a lease from when it received the renewal. The holder counts it from before it
+// sent that renewal, and believes in it for a tenth less: so it stops before the service elects
+// anyone else, as long as the two clocks drift apart by less than a tenth.
 
 import type { Duration } from "./stubs/google/protobuf/duration.js";
 
@@ -22,7 +22,7 @@ export class Lease {
   believedUntil = 0;
   private renewedAt = 0;
 
-  /** A renewal that was sent at `sentAt` was answered. Answers may come in any order. */
+  /** A renewal sent at `sentAt` was answered. Answers may come in any order. */
   renewed(sentAt: number, ttl: number): void {
     this.ttl = ttl;
     this.renewedAt = Math.max(this.renewedAt, sentAt);
@@ -34,12 +34,12 @@ export class Lease {
     return now < this.believedUntil;
   }
 
-  /** When a renewal, and a second try of it, should have been answered. */
+  /** When a renewal, and a second attempt, should have been answered. */
   get overdueAt(): number {
     return this.renewedAt + Math.floor(this.ttl / 2);
   }
 
-  /** For the service: later than for the holder. */
+  /** The end of the lease for the service, which is later than for the holder. */
   get endsAt(): number {
     return this.renewedAt + this.ttl;
   }

@@ -10,11 +10,11 @@ import { within } from "./within.js";
 export const RELEASE_PATIENCE_MS = 1_000;
 const nativeAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
 
-/** What a seat is of. */
+/** The owner of a seat. */
 export interface SeatOwner {
   readonly loop: ClientLoop;
   readonly number: number;
-  /** Its work has ended; fulfilled when the seat is given up. */
+  /** The work has ended; fulfilled when the seat is given up. */
   onReleased(seat: Seat): Promise<void>;
 }
 
@@ -27,8 +27,9 @@ export interface SeatOwner {
 export class Seat implements AsyncDisposable {
   /**
    * Aborted when the work must end: a grace before this process's deadline (without work, at the
-   * deadline), when an operator asks it to make way, when the seat is lost, and when it is released. Its reason is a SeatLost.
-   * `aborted` and `throwIfAborted` look at the clock, and so are true in time even if the event
+   * deadline), when an operator asks it to make way, when the seat is lost, and when it is
+   * released. Its reason is a SeatLost. `aborted` and `throwIfAborted` read the clock, so they are
+   * right in time even if the event loop is blocked.
    * loop is blocked.
    */
   readonly signal: AbortSignal;
@@ -66,7 +67,10 @@ export class Seat implements AsyncDisposable {
     return this.remaining > 0;
   }
 
-  /** For how long it may still act if no further renewal is answered; 0 if it does not lead. */
+  /**
+   * For how long this process may still act if no further renewal is answered; 0 if it does not
+   * lead.
+   */
   get remainingMs(): number {
     return Math.max(this.remaining / MILLISECOND, 0);
   }
@@ -78,7 +82,7 @@ export class Seat implements AsyncDisposable {
 
   /**
    * The work has ended: gives up the seat, or what is left of it. Waits for the service's answer,
-   * but not for longer than a second; it goes on to try.
+   * for at most a second; the attempt continues.
    */
   async release(): Promise<void> {
     if (!this.released) {
@@ -100,7 +104,7 @@ export class Seat implements AsyncDisposable {
     this.stop.abort(new SeatLost(message, cause === undefined ? {} : { cause }));
   }
 
-  /** @internal Its term has ended. */
+  /** @internal The term has ended. */
   end(why: string, cause?: unknown): void {
     this.lost = true;
     this.askToStop(why, cause);

@@ -1,4 +1,4 @@
-// What a client says by itself.
+// What a client logs by itself.
 
 import { setLogVerbosity, logVerbosity } from "@grpc/grpc-js";
 
@@ -12,7 +12,7 @@ export interface Logger {
   warn(message: string): void;
 }
 
-/** On standard error, so that the standard output is the program's. */
+/** On standard error, because standard output belongs to the program. */
 const DEFAULT_LOGGER: Logger = {
   info: (message) => console.error(`tenure: ${message}`),
   warn: (message) => console.warn(`tenure: ${message}`),
@@ -21,8 +21,8 @@ const DEFAULT_LOGGER: Logger = {
 export interface LoggerOption {
   /**
    * Gets a warning when an endpoint cannot be used, with the reason, and a line when it answers
-   * again; and one for each term won and lost. Absent: `console`, on standard error. Null: nothing
-   * is said.
+   * again; and one for each term won and lost. Absent: `console`, on standard error. Null: no
+   * logging.
    */
   logger?: Logger | null | undefined;
 }
@@ -30,7 +30,7 @@ export interface LoggerOption {
 export class ClientLog {
   private readonly logger: Logger | undefined;
   private readonly troubles = new TroubleLog();
-  /** Of any endpoint; undefined since one has answered. */
+  /** The latest error of any endpoint; undefined once one has answered. */
   lastError: ServiceError | undefined;
 
   constructor(
@@ -49,7 +49,7 @@ export class ClientLog {
     aside(() => this.logger?.warn(message));
   }
 
-  /** A call or stream to this endpoint has failed. Answers with the error, explained. */
+  /** A call or stream to this endpoint has failed. Returns the error, explained. */
   failed(endpoint: string, error: ServiceError): ServiceError {
     if (!isOfTheEndpoint(error)) {
       this.answered(endpoint);
@@ -84,7 +84,10 @@ function durationText(milliseconds: number): string {
   return `${Math.round(milliseconds / 1_000)} s`;
 }
 
-/** What grpc-js prints, this library says once, with the endpoint. Its variables bring it back. */
+/**
+ * This library logs what grpc-js would print, once, with the endpoint. grpc-js's variables override
+ * this.
+ */
 function silenceGrpc(): void {
   const { GRPC_NODE_VERBOSITY, GRPC_VERBOSITY, GRPC_NODE_TRACE, GRPC_TRACE } = process.env;
   if (GRPC_NODE_VERBOSITY || GRPC_VERBOSITY || GRPC_NODE_TRACE || GRPC_TRACE) return;

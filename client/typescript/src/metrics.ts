@@ -1,9 +1,9 @@
 import type { AnsweredRenewal } from "./effects.js";
 import type { SeatEvent } from "./seat.js";
 
-/** What counts for a client: see tenure/prom-client. */
+/** Counts what happens to a client: see tenure/prom-client. */
 export interface ClientMetrics {
-  /** An elector stands in this election from now on. */
+  /** An elector begins to stand in this election. */
   begin(election: string): void;
   countEvent(election: string, event: SeatEvent): void;
   countRenewal(renewal: AnsweredRenewal): void;

@@ -1,7 +1,7 @@
-// What an observer has seen, and hence what it asks for next and what is news to it.
+// What an observer has seen, and therefore what it requests next and what is news to it.
 //
-// Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or
-// leaves out, every event is news exactly once, and in order.
+// Pure: no I/O, no clock. Streams are noted one after another; whatever each repeats or leaves out,
+// every event is news exactly once, and in order.
 
 import {
   type Event,
@@ -22,8 +22,8 @@ export interface Wish {
 }
 
 /**
- * "known" was reported before, or was not wanted. Before a "gap" something is missing: open another
- * stream.
+ * "known": reported before, or not requested. "gap": something before it is missing, so open
+ * another stream.
  */
 export type Verdict = "news" | "known" | "gap";
 
@@ -32,16 +32,16 @@ export class Observation {
   private opened = false; // everything has been reported once
 
   constructor(private readonly wish: Wish) {
-    // As if everything before had been seen.
+    // As if all earlier events had been seen.
     for (const [election, revision] of wish.fromRevisions ?? []) {
       this.seen.set(election, revision - 1);
     }
   }
 
   /**
-   * What to ask for on the next stream. An observer resumes each election that it has seen by name:
-   * the contract allows as many selectors as one stream may watch elections, and the prefixes on
-   * top.
+   * What to ask for on the next stream. An observer resumes every election that it has seen by
+   * name: the contract allows one selector for each election that a stream may watch, plus the
+   * prefixes.
    */
   request(): ObserveRequest {
     const selectors: Selector[] = [];
@@ -61,7 +61,7 @@ export class Observation {
     return { by: { $case: prefix ? "prefix" : "election", value: name }, fromRevision: from };
   }
 
-  /** What a message of the stream in use is. Only news counts as seen. */
+  /** Classifies a message of the stream in use. Only news counts as seen. */
   note({ message }: ObserveResponse): Verdict {
     switch (message?.$case) {
       case "snapshot":
@@ -72,18 +72,18 @@ export class Observation {
         this.opened = true;
         return "news";
       default:
-        return "known"; // of a newer service
+        return "known"; // from a newer service
     }
   }
 
   private noteSnapshot({ election, revision, reason }: Snapshot): Verdict {
     const seen = this.seen.get(election);
-    // Only a RESYNC may pass over events, or go back: to a database that was restored.
+    // Only a RESYNC may skip events, or go back, to a restored database.
     if (seen !== undefined && reason !== Snapshot_Reason.RESYNC) {
       return revision <= seen ? "known" : "gap";
     }
-    // What was found by its prefix and is deleted need not be asked for by name, if the prefix asks
-    // for its first event.
+    // A deleted election that was found by prefix need not be requested by name, if the prefix asks
+    // for first events.
     const { prefix, fromRevision = 1 } = this.wish;
     if (prefix && revision === 0 && fromRevision === 1) {
       this.seen.delete(election);
@@ -97,7 +97,7 @@ export class Observation {
     const seen = this.seen.get(election);
     const next = seen === undefined ? (this.wish.fromRevision ?? 1) : seen + 1;
     if (revision < next) return "known";
-    // The service knows which one is the first: in a database that was restored it is not 1.
+    // The service knows which event is the first: in a restored database it is not 1.
     if (revision > next && next !== 1) return "gap";
     this.seen.set(election, revision);
     return "news";

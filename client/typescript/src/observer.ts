@@ -107,7 +107,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   private readonly closing = new AbortController();
   private readonly trace = traceOfCaller();
   private iterating = false;
-  private warned = ""; // since the last message
+  private warned = ""; // logged since the last message
 
   /** Throws a RangeError if an option is malformed. */
   constructor(
@@ -133,7 +133,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     this.close();
   }
 
-  /** One at a time. */
+  /** For one iteration at a time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     if (this.iterating) throw new Error("the observer is being iterated already");
     const { endpoints = "127.0.0.1:7070" } = this.options;
@@ -158,7 +158,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     }
   }
 
-  /** Until the stream fails, with the reason in `failure`, or its service is replaced. */
+  /** Follows a stream until it fails, with the reason in `failure`, or its service is replaced. */
   private async *followOneStream(
     connection: Connection,
     failure: { error?: ServiceError },
@@ -196,13 +196,13 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
       this.closing.signal.removeEventListener("abort", cancel);
       endSurveys();
       cancel();
-      // A stream that was cancelled fails once more, for nobody.
+      // A cancelled stream rejects once more; ignore that.
       messages.next().catch(() => {});
       if (isReplaced) this.replaced();
     }
   }
 
-  /** While a stream is open. Answers with what ends it. */
+  /** Surveys while a stream is open. Returns a function that stops this. */
   private surveyAgain(connection: Connection, replaced: () => void): () => void {
     const stop = new AbortController();
     let cancelTimer = () => {};
@@ -242,7 +242,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     }
   }
 
-  /** Throws the error if it is for good. */
+  /** Throws the error if it is final. */
   private async recover(connection: Connection, error: ServiceError): Promise<void> {
     const final = isFinal(error);
     this.warn(connection, error, final ? "not trying again" : "still trying");
@@ -259,7 +259,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     this.tell("replaced");
   };
 
-  /** What concerns an endpoint has been said already. */
+  /** Errors of an endpoint have been logged already. */
   private warn({ log }: Connection, error: ServiceError, next: string): void {
     const why = explain(error, false).text;
     if (isOfTheEndpoint(error) || why === this.warned) return;
@@ -273,7 +273,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     return others.length > 0 ? `${name} and ${others.length} more` : name;
   }
 
-  /** Or until it is closed. */
+  /** Ends early if the observer is closed. */
   private async pause(milliseconds: number): Promise<void> {
     const { signal } = this.closing;
     if (signal.aborted) return;
@@ -289,7 +289,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   }
 }
 
-/** A caller that may not see these elections, or not this many, gets the error instead. */
+/** Whether the request would be refused again, so that the caller must get the error. */
 function isFinal({ code, reason, isTransient, isRefusedForNow }: ServiceError): boolean {
   if (code === Status.PERMISSION_DENIED || reason === "OBSERVE_TOO_WIDE") return true;
   return !isTransient && !isRefusedForNow;

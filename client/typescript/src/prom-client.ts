@@ -13,7 +13,7 @@ import { nameOf, type SeatEvent } from "./seat.js";
 const RENEWAL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const MARGIN_BUCKETS = [0, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 30, 60];
 
-/** Each client needs a registry of its own. */
+/** Each client needs its own registry. */
 export class PromClientMetrics implements ClientMetrics {
   private readonly masterStatus: Gauge<"name">;
   private readonly slowPath: Counter<"name">;

@@ -1,18 +1,19 @@
-// One elector's stand in its election: what to ask of the service, what to believe, what to tell.
+// One elector's seat: what to ask of the service, what to believe, what to report.
 //
 //   outside --campaign--> standing --elected--> leading --asked to stop--> stopping
 //      ^                                           |                          | the work has ended
 //      |                                           | lost                     v
 //      +---------- the work has ended ----------- ending                   resigning --> outside
 //
-// A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
-// lease is believed in, and so the session lives, it asks for the next term of its own seat.
+// A holder that stops because its lease ran out, but wants to keep leading, does not resign: as
+// long as its lease is believed in, so the session is alive, it asks for the next term of its own
+// seat.
 //
 //   stopping --the work has ended--> retaking --elected in the next term--> leading
 //
-// What it keeps to:
-// - It believes in a term only while the session's lease is believed in, and never again in a term
-//   in which it has ceased to believe.
+// Invariants:
+// - It believes in a term only while the session's lease is believed in, and never again after it
+//   stopped.
 // - It gives up a seat only when the work that needs it has ended.
 // - A resignation that may be on its way ends the belief for good.
 // - It reports the beginning and the end of each term once, in this order.
@@ -32,23 +33,23 @@ export function nameOf(cause: Cause): CauseName {
   return cause.replace("CAUSE_", "") as CauseName;
 }
 
-/** What the process learns about its seat. */
+/** The events of a seat. */
 export type SeatEvent =
   | { event: "standing"; place: Standing }
   | { event: "elected"; leadership: Leadership }
-  /** The lease is not renewed as it should be. The seat is still held. */
+  /** Renewals are late. The seat is still held. */
   | { event: "suspended" }
   | { event: "resumed" }
   /** An operator wants another leader. The work is asked to end, then the seat is given up. */
   | { event: "handoverAsked"; successor: string }
   /** The work must end. Only if there is work. */
   | { event: "stopWork" }
-  /** The work has not ended in time, and the seat may soon be another's. */
+  /** The work has not ended in time, and another candidate may soon hold the seat. */
   | { event: "overrun" }
   | { event: "lost"; cause: Cause }
-  /** A campaign was not answered, or refused for a while; it is tried again. */
+  /** A campaign was not answered, or was refused for now; it is repeated. */
   | { event: "troubled"; error: ServiceError }
-  /** The service refuses this campaign for good; the elector stands no more. */
+  /** The service refuses this campaign for good; the elector no longer stands. */
   | { event: "refused"; error: ServiceError };
 
 export interface SeatOptions {
@@ -56,24 +57,24 @@ export interface SeatOptions {
   value?: Buffer | undefined;
   priority?: number | undefined;
   /**
-   * There is work that has to be asked to end, and that says when it has ended. If not, whatever
-   * was begun in belief ends within the grace.
+   * There is work, which must be asked to end, and reports when it has. Without it, anything begun
+   * while leading ends within the grace.
    */
   hasWork?: boolean | undefined;
   /** How long the work may take to end, at most half of the lease. Absent: a quarter of it. */
   stopGrace?: number | undefined;
-  /** It stands no more once it leads: there is one term. */
+  /** It leads for one term, and then no longer stands. */
   oneTerm?: boolean | undefined;
 }
 
 type Phase = "outside" | "standing" | "leading" | "stopping" | "ending" | "retaking" | "resigning";
 
-/** What the service has to be asked next. */
+/** The next request to the service. */
 export type Need = "nothing" | "campaign" | "resign";
 
 export class SeatMachine {
   needAt = 0; // the earliest time for the need
-  /** The lease has ended the last belief, or nearly: nobody wanted to let others go first. */
+  /** The last belief ended with the lease, or nearly: nobody wanted to let others go first. */
   outlivedLease = false;
   readonly election: string;
   readonly priority: number;
@@ -83,10 +84,10 @@ export class SeatMachine {
   private readonly oneTerm: boolean;
   private wanted = true;
   private phase: Phase = "outside";
-  private leadership = Leadership.create(); // of the term that is held, or may be
-  private askedInTerm = 0; // the term that was held when the last campaign was asked
-  private askedAfterTerm = 0; // the one that it was to follow
-  private maybePlaced = false; // a campaign of this session is under way or may have been heard
+  private leadership = Leadership.create(); // of the term that this session holds or may hold
+  private askedInTerm = 0; // the term that was held when the last campaign was sent
+  private askedAfterTerm = 0; // the term that it was meant to follow
+  private maybePlaced = false; // a campaign of this session is under way or may have been received
   private proclaiming = false; // the service may not know the value yet
   private believes = false;
   private working = false;
@@ -118,7 +119,7 @@ export class SeatMachine {
     if (this.phase === "standing" || this.phase === "leading") this.needAt = now;
   }
 
-  /** Stands no more: the work is asked to end, then the seat is given up. */
+  /** No longer stands: the work is asked to end, then the seat is given up. */
   leave(now: number): void {
     this.wanted = false;
     if (this.phase === "leading") {
@@ -151,7 +152,7 @@ export class SeatMachine {
     }
   }
 
-  /** The deadline has passed for somebody, if not at `now`. */
+  /** A reader has seen the deadline pass, even if `now` is earlier. */
   beliefEnded(now: number): void {
     if (!this.believes) return;
     if (this.working && this.phase === "leading") this.events.push({ event: "stopWork" });
@@ -165,9 +166,9 @@ export class SeatMachine {
     }
   }
 
-  // What becomes of the need.
+  // Progress of the need.
 
-  /** A campaign is on its way. One at a time, and none beside a resignation. */
+  /** A campaign was sent. One at a time, and never beside a resignation. */
   asked(): void {
     this.askedInTerm = this.term;
     this.askedAfterTerm = this.afterTerm;
@@ -175,7 +176,7 @@ export class SeatMachine {
     this.proclaiming = false;
   }
 
-  /** It was not answered, or refused for a while: to be asked again at `retryAt`. */
+  /** The request failed, or was refused for now. It is repeated at `retryAt`. */
   unanswered(error: ServiceError, retryAt: number): void {
     const trouble = error.isTransient ? "unanswered" : "refused";
     if (trouble !== this.trouble) this.events.push({ event: "troubled", error });
@@ -187,8 +188,8 @@ export class SeatMachine {
   // What the service says.
 
   /**
-   * The last campaign was answered: this session waits. To be asked again at `checkAt`, because a
-   * place that is taken away is not told.
+   * The last campaign was answered: this session is in the queue. It is repeated at `checkAt`,
+   * because nobody reports the loss of a place.
    */
   onStanding(place: Standing, now: number, checkAt: number): void {
     this.trouble = "";
@@ -207,7 +208,7 @@ export class SeatMachine {
   onElected(leadership: Leadership, now: number, lease: Lease): void {
     if (leadership.term <= this.term) return;
     if (leadership.term <= this.closedTerm) {
-      // Older news; or else the service takes for the leader who must never act in this term.
+      // Either stale, or the service still thinks we lead a term that we have given up.
       if (this.term === 0 && this.phase !== "ending") {
         this.leadership = leadership;
         this.giveUp(now);
@@ -219,7 +220,7 @@ export class SeatMachine {
     this.trouble = "";
     this.outlivedLease = false;
     if (this.working) {
-      this.phase = "stopping"; // still for an earlier term: this one is given up after it
+      this.phase = "stopping"; // still working for an earlier term: give this one up afterwards
     } else if (!this.wanted || !lease.believedAt(now)) {
       this.giveUp(now);
     } else {
@@ -227,7 +228,7 @@ export class SeatMachine {
     }
   }
 
-  /** The campaign that was asked last was answered: this session leads in `term`. */
+  /** The last campaign was answered: this session leads in `term`. */
   onCampaignElected(term: number, now: number): void {
     // The service does not know `after_term`.
     if (this.phase === "retaking" && term === this.term && term === this.askedAfterTerm) {
@@ -242,7 +243,7 @@ export class SeatMachine {
     if (this.term !== 0) {
       this.over(cause, now);
     } else if (this.phase === "standing") {
-      // Elected and lost before anybody here knew of it.
+      // Elected and lost before this process knew.
       this.phase = "outside";
       this.needAt = now;
     }
@@ -258,13 +259,13 @@ export class SeatMachine {
     }
   }
 
-  /** The session is over, and with it whatever it held. */
+  /** The session has ended, and with it all that it held. */
   onSessionOver(cause: Cause, now: number): void {
     this.maybePlaced = false;
     this.over(cause, now);
   }
 
-  /** The campaign that was asked last will not be granted, ever. */
+  /** The last campaign will never be granted. */
   onRefused(error: ServiceError, now: number): void {
     this.events.push({ event: "refused", error });
     // While it leads, only the value is refused.
@@ -272,8 +273,8 @@ export class SeatMachine {
   }
 
   /**
-   * A resignation from `term`, or, with 0, from the queue, was answered. The session may yet be in
-   * the queue if it `waits`. To stand again not before `againAt`.
+   * A resignation was answered, from `term` or, with 0, from the queue. If it `waits`, the session
+   * may still be in the queue. The elector stands again at `againAt` at the earliest.
    */
   onResigned(term: number, waits: boolean, againAt: number): void {
     if (this.phase !== "resigning" || term !== this.term) return;
@@ -285,7 +286,7 @@ export class SeatMachine {
     if (!this.wanted && this.maybePlaced) this.giveUp(againAt);
   }
 
-  // What time does.
+  // Time.
 
   /** Call it before any other input, and at nextWake. */
   pass(now: number, lease: Lease): void {
@@ -302,7 +303,7 @@ export class SeatMachine {
     }
     if (this.phase === "retaking") {
       if (!lease.believedAt(now)) {
-        this.needAt = NEVER; // until a renewal says that the session lives
+        this.needAt = NEVER; // until a renewal confirms that the session is alive
       } else if (this.needAt === NEVER) {
         this.needAt = now;
       }
@@ -329,7 +330,7 @@ export class SeatMachine {
     return wake;
   }
 
-  // What it has come to.
+  // Results.
 
   get need(): Need {
     if (this.phase === "resigning") return "resign";
@@ -340,12 +341,12 @@ export class SeatMachine {
     return campaigns ? "campaign" : "nothing";
   }
 
-  /** The term that is held, or may be; 0 if none. */
+  /** The term that this session holds or may hold; 0 if none. */
   get term(): number {
     return this.leadership.term;
   }
 
-  /** The term that a campaign is to end, so that this session leads in the next; 0 if none. */
+  /** The term that the next campaign ends, so that this session leads in the next; 0 if none. */
   get afterTerm(): number {
     return this.phase === "retaking" ? this.term : 0;
   }
@@ -355,12 +356,12 @@ export class SeatMachine {
     return !this.wanted && this.phase === "outside" && !this.working;
   }
 
-  /** Until when this process may act as the leader; 0 if it does not lead. */
+  /** The time until which this process may act as the leader; 0 if it does not lead. */
   believedUntil(lease: Lease): number {
     return this.believes ? lease.believedUntil : 0;
   }
 
-  /** What has happened since it was last asked. */
+  /** What has happened since the last call. */
   takeEvents(): SeatEvent[] {
     if (this.events.length === 0) return this.events;
     const events = this.events;
@@ -368,7 +369,7 @@ export class SeatMachine {
     return events;
   }
 
-  // The rest.
+  // Internals.
 
   private begin(now: number, lease: Lease): void {
     this.phase = "leading";
@@ -411,7 +412,7 @@ export class SeatMachine {
     this.events.push({ event: "overrun" });
   }
 
-  /** Nothing needs the term any more, in which this process never believes again. */
+  /** Nothing needs the term any more; this process never believes in it again. */
   private stopped(now: number): void {
     if (!this.outlivedLease || !this.wanted || this.leadership.successor) return this.giveUp(now);
     this.stopBelieving(Cause.RESIGNED);
@@ -419,14 +420,14 @@ export class SeatMachine {
     this.needAt = NEVER;
   }
 
-  /** The seat, or the place, is to be given up now that nothing needs it. */
+  /** Nothing needs the seat or the place any more, so it is given up. */
   private giveUp(now: number): void {
     this.stopBelieving(Cause.RESIGNED);
     this.phase = "resigning";
     this.needAt = now;
   }
 
-  /** For the service the term is over: nothing is left to give up. */
+  /** The service has ended the term: nothing is left to give up. */
   private over(cause: Cause, now: number): void {
     this.stopBelieving(cause);
     if (this.phase === "leading" && this.working) {
@@ -448,7 +449,7 @@ export class SeatMachine {
   }
 
   private grace(lease: Lease): number {
-    const ttl = lease.ttl || this.leaseTtl; // a session that is over has no lease any more
+    const ttl = lease.ttl || this.leaseTtl; // an ended session has no lease any more
     const wished = this.stopGrace ?? Math.floor(ttl / GRACE_DIVISOR);
     return Math.min(wished, Math.floor(ttl / 2));
   }

@@ -1,4 +1,4 @@
-// The seats of one session, by number and by election. Of the session, and as pure.
+// The seats of one session, by number and by election. For the session, and as pure.
 
 import { NEVER } from "./lease.js";
 import { SeatMachine, type SeatOptions } from "./seat.js";
@@ -8,11 +8,11 @@ const CLOSED_TERMS_MAX = 10_000;
 
 export interface Entry {
   readonly seat: SeatMachine;
-  /** That was held when the stream asked for the list of seats. */
+  /** The term held when the stream requested the list of seats. */
   termAsked: number;
-  /** The last stream that told of a grant. */
+  /** The last stream that reported a grant. */
   noticedOn: number;
-  /** The seat was not listed, and was granted before or after that. */
+  /** Not listed, and granted before or after the list was read. */
   inDoubt: boolean;
   /** A call for it is under way. */
   called: boolean;
@@ -41,13 +41,13 @@ export class Seats {
     return this.entries.get(number);
   }
 
-  /** The one that acts in this election: others begin when it is gone. */
+  /** The seat that acts in this election; others start when it is gone. */
   actingIn(election: string): Entry | undefined {
     const number = this.byElection.get(election)?.[0];
     return number === undefined ? undefined : this.entries.get(number);
   }
 
-  /** Forgets the seats for which nothing is left to do, and names them. */
+  /** Removes the seats that have nothing left to do, and returns their numbers. */
   takeGone(): number[] {
     const gone: number[] = [];
     for (const [number, { seat, called }] of this.entries) {
@@ -72,44 +72,44 @@ export class Seats {
     }
   }
 
-  /** The latest ones: news of a term comes late by seconds, not by thousands of elections. */
+  /** Keeps the latest ones: news of a term is late by seconds, not by thousands of elections. */
   private remember(election: string, closedTerm: number): void {
     if (closedTerm === 0) return;
-    this.closedTerms.delete(election); // it is the latest one now
+    this.closedTerms.delete(election); // now the latest one
     this.closedTerms.set(election, closedTerm);
     if (this.closedTerms.size <= CLOSED_TERMS_MAX) return;
     const [oldest] = this.closedTerms.keys();
     this.closedTerms.delete(oldest!);
   }
 
-  /** When its next call is due; never, while it has none. */
+  /** When the seat's next call is due; never, if none is. */
   callAt(number: number, entry: Entry): number {
     if (entry.called || entry.seat.need === "nothing") return NEVER;
     const acts = this.byElection.get(entry.seat.election)?.[0] === number;
     return acts ? entry.seat.needAt : NEVER;
   }
 
-  /** The session is over: nothing that was said in it counts any more. */
+  /** The session has ended: nothing received in it counts any more. */
   forgetTerms(): void {
     this.closedTerms.clear();
   }
 
-  /** Terms begin again. REQUIRES: no session is open. */
+  /** Terms start from the beginning. REQUIRES: no session is open. */
   onServiceReplaced(): void {
     this.forgetTerms();
     for (const { seat } of this.entries.values()) seat.closedTerm = 0;
   }
 
-  // A new stream's first answer lists the seats that are held. The stream tells what happens from
-  // before the list was read. So a seat that is not listed, and that was held when the list was
-  // asked for, is lost. One that was granted since may have been granted after the list was read:
-  // then the stream reports the grant too. Or it was granted and lost before.
+  // A new stream's first answer lists the held seats. The stream reports all changes from before
+  // the list was read. So a seat that is not listed is lost, if it was held when the list was
+  // requested. A seat granted since then was either granted after the list was read, and the stream
+  // reports that too, or it was granted and lost before.
 
   listAsked(): void {
     for (const entry of this.entries.values()) entry.termAsked = entry.seat.term;
   }
 
-  /** It is this list, on this stream; each seat in it has been notified. */
+  /** The stream has delivered the list, and each seat in it has been notified. */
   listed(held: readonly Leadership[], stream: number, now: number): void {
     const terms = new Map(held.map(({ election, term }) => [election, term]));
     for (const entry of this.entries.values()) {
@@ -121,7 +121,7 @@ export class Seats {
     }
   }
 
-  /** Whether to ask again which seats are held. */
+  /** Whether the list must be requested again. */
   get anyInDoubt(): boolean {
     for (const { inDoubt, seat } of this.entries.values()) {
       if (inDoubt && seat.term !== 0) return true;

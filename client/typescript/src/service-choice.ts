@@ -1,4 +1,4 @@
-// Which service the endpoints belong to, after all of them were asked. Pure.
+// Which service the endpoints belong to, decided from their answers. Pure.
 
 import { status as Status } from "@grpc/grpc-js";
 
@@ -7,7 +7,7 @@ import { ServiceError } from "./errors.js";
 /** Absent: unknown. */
 export interface KnownService {
   id: string;
-  /** The user set it. */
+  /** Set by the user. */
   pinned: boolean;
 }
 
@@ -44,7 +44,7 @@ export function chooseService(
   return wrong(`${text}; set service_id to the right one`);
 }
 
-/** The service that more than half of the endpoints belong to; empty: none. */
+/** The service of more than half of the endpoints; empty: there is none. */
 export function majorityOf(answers: readonly EndpointAnswer[]): string {
   const largest = [...groupsOf(answers)].find(([, group]) => group.length > answers.length / 2);
   return largest?.[0] ?? "";
@@ -54,7 +54,7 @@ function wrong(details: string): ServiceError {
   return new ServiceError(Status.FAILED_PRECONDITION, details, { reason: WRONG });
 }
 
-/** A message that says that it is of service `id`, and not of the known one. */
+/** The error of a replica of service `id`, which is not the known one. */
 export function wrongService(id: string): ServiceError {
   const metadata = { service_id: id };
   return new ServiceError(Status.FAILED_PRECONDITION, `the replica belongs to service ${id}`, {
@@ -67,7 +67,7 @@ export function isWrongService({ reason }: ServiceError): boolean {
   return reason === WRONG;
 }
 
-/** The endpoints that have answered with each id, in the order of their first ones. */
+/** The endpoints that answered with each id, in the order of their first ones. */
 function groupsOf(answers: readonly EndpointAnswer[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { endpoint, serviceId } of answers) {

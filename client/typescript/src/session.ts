@@ -1,10 +1,10 @@
 // One session and its electors' seats: which calls to make, when to renew, what answers mean.
 //
-// The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
-// number of elections. A place in a queue needs no open call: the stream tells who was elected. So
-// nothing is lost when a connection breaks, as long as the lease lasts.
+// The session is opened by the first campaign, and renewed on one KeepAlive stream however many
+// elections there are. A place in a queue needs no open call: the stream reports a grant. So a
+// broken connection loses nothing while the lease lasts.
 //
-// Usage: tell what happened, then decide, and do what it answers.
+// Usage: report what happened, then decide, and carry out the effects.
 
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
@@ -29,7 +29,7 @@ import {
 
 const CALLS_MAX = 64; // under way at a time
 const END_TRIES_MAX = 3;
-// A place in a queue that an operator removed is noticed so late.
+// How late a lost place in a queue may be noticed, if an operator removed it.
 const CHECK_MIN = 20 * SECOND;
 const CHECK_MAX = 40 * SECOND;
 // How long a replica may take to answer before another one is asked.
@@ -41,14 +41,14 @@ const THE_SESSION = 0; // in place of a seat: the call is about the whole sessio
 interface Call {
   seat: number;
   sessionId: string;
-  term: number; // that is resigned from
+  term: number; // of the resignation
   replica: number;
   sentAt: number;
 }
 
 export interface SessionOptions {
   candidate: string;
-  /** Absent: the election's or the server's. */
+  /** Absent: the default of the election or the service. */
   leaseTtl?: number | undefined;
   supersede?: boolean | undefined;
 }
@@ -56,7 +56,7 @@ export interface SessionOptions {
 export class Session {
   /** Nothing is left to do after `end`. */
   ended = false;
-  /** Undefined when the service has ended the session, or there is none; else its last answer. */
+  /** Undefined if the service has ended the session, or there is none; else its last answer. */
   endError: ServiceError | undefined;
 
   private sessionId = ""; // empty: none is open
@@ -66,9 +66,9 @@ export class Session {
   private readonly seats = new Seats();
   private readonly calls = new Map<number, Call>();
   private lastNumber = 0; // of calls and streams
-  private nextStray = -1; // seats below 0 are the session's own, and nobody else's concern
+  private nextStray = -1; // seats below 0 are the session's own; nobody else knows them
 
-  private replica = 0; // rises whenever another one is used
+  private replica = 0; // rises with each change of replica
   private moveOn: Effect | undefined;
   private failures = 0; // of replicas, in a row
 
@@ -78,9 +78,9 @@ export class Session {
   private openAt = 0;
   private nextRenewal = NEVER;
   private sequence = 0; // of the last renewal
-  private renewalSent: number | undefined; // when the one was that is not answered yet
+  private renewalSent: number | undefined; // when the renewal that awaits an answer was sent
   private renewals: AnsweredRenewal[] = [];
-  private list: Leadership[] | undefined; // of the parts that came; undefined: complete
+  private list: Leadership[] | undefined; // of the parts that have arrived; undefined: complete
 
   private ending = false;
   private insistUntil: number | undefined;
@@ -94,11 +94,11 @@ export class Session {
     private readonly random: () => number = Math.random,
   ) {}
 
-  // What this process wants and does. A seat that is gone, or was never added, is passed over.
+  // What this process wants and does. Seats that are gone, or were never added, are ignored.
 
   /**
-   * Numbers are from 1, and never used again. A seat of an election that an earlier one has not
-   * left yet begins when that is gone.
+   * Numbers start at 1, and are never reused. If an earlier seat has not yet left the election,
+   * this one starts when that is gone.
    */
   add(number: number, options: SeatOptions): void {
     this.seats.add(number, options);
@@ -117,7 +117,7 @@ export class Session {
     this.seats.find(number)?.seat.abandon(now);
   }
 
-  /** Somebody has acted on the end of a belief that this session has not noticed yet. */
+  /** A reader has acted on the end of a belief that this session has not noticed yet. */
   beliefEnded(number: number, now: number): void {
     this.seats.find(number)?.seat.beliefEnded(now);
   }
@@ -128,9 +128,9 @@ export class Session {
   }
 
   /**
-   * Abandons all seats and ends the session. Who insists takes half of the time to resign each
-   * seat, and the rest to end the session, which frees them as well. If not, that is only tried a
-   * few times, at once.
+   * Abandons all seats and ends the session. With `insistUntil`, half of the time is for the
+   * resignations, and the rest for ending the session, which also frees the seats. Without it, both
+   * are tried a few times, at once.
    */
   end(now: number, insistUntil?: number): void {
     this.ending = true;
@@ -145,7 +145,7 @@ export class Session {
   onCampaignDone(number: number, now: number, answer: CampaignResponse | ServiceError): void {
     this.pass(now);
     const call = this.takeCall(number);
-    if (call?.sessionId !== this.sessionId) return; // of a session that is over
+    if (call?.sessionId !== this.sessionId) return; // from a session that has ended
     if (answer instanceof ServiceError) {
       if (this.isOverElsewhere(answer, now)) return this.sessionOver(Cause.EXPIRED, now);
       this.onCampaignFailed(call, answer, now);
@@ -161,7 +161,7 @@ export class Session {
   ): void {
     this.failures = 0;
     if (!this.sessionId) this.onOpened(session?.sessionId ?? "");
-    // Before, and not when it is answered: the service began to count somewhere between.
+    // Counted from before the call, not from the answer: the service began to count in between.
     this.lease.renewed(call.sentAt, fromDuration(session?.leaseTtl));
     const entry = this.seats.find(call.seat);
     if (!entry) return;
@@ -178,7 +178,7 @@ export class Session {
     if (!seat) return;
     if (error.isSessionGone) {
       if (this.sessionId) return this.sessionOver(causeOf(error), now);
-      this.requestId = randomBytes(16); // it had opened one whose lease is over already
+      this.requestId = randomBytes(16); // it had opened a session whose lease has already expired
       seat.unanswered(error, this.backoff(now));
     } else if (error.isTransient) {
       this.replicaFailed(call.replica, error.isSilence);
@@ -229,13 +229,13 @@ export class Session {
   ): void {
     const stale = error?.reason === "STALE_TERM";
     if (stale && call.term === 0) {
-      // The place in the queue had become the seat.
+      // The place in the queue has become the seat.
       const term = Number(error.metadata["current_term"] ?? 0);
       if (!(term > 0)) return seat.unanswered(error, this.backoff(now));
       const leadership = Leadership.create({ election: seat.election, term });
       return seat.onElected(leadership, now, this.lease);
     }
-    // If the term is stale it stands yet, but not as it was thought to.
+    // If the term is stale, the session may still stand, but not as we assumed.
     const othersFirst = seat.outlivedLease ? 0 : this.lease.renewalInterval;
     seat.onResigned(call.term, stale, now + othersFirst);
   }
@@ -274,7 +274,7 @@ export class Session {
     this.seats.onServiceReplaced();
   }
 
-  // What it has decided.
+  // Decisions.
 
   get isOpen(): boolean {
     return this.sessionId !== "";
@@ -325,12 +325,12 @@ export class Session {
     return renewals;
   }
 
-  /** Forgets the seats for which nothing is left to do, and names them. */
+  /** Removes the seats that have nothing left to do, and returns their numbers. */
   takeGone(): number[] {
     return this.seats.takeGone().filter((number) => number > 0);
   }
 
-  /** Until when a seat's process may act as the leader; 0 if it does not lead. */
+  /** The time until which a seat's process may act as the leader; 0 if it does not lead. */
   believedUntil(number: number): number {
     return this.seats.find(number)?.seat.believedUntil(this.lease) ?? 0;
   }
@@ -339,7 +339,7 @@ export class Session {
     return this.seats.find(number)?.seat.term ?? 0;
   }
 
-  // What time does.
+  // Time.
 
   private pass(now: number): void {
     for (const { seat } of this.seats.entries.values()) seat.pass(now, this.lease);
@@ -392,8 +392,8 @@ export class Session {
   }
 
   /**
-   * While no session is open, one call at a time: it opens the session for all of them. While it is
-   * being ended, nobody campaigns.
+   * While no session is open, one call at a time, which opens the session for all of them. While it
+   * is being ended, nobody campaigns.
    */
   private callAt(number: number, entry: Entry): number {
     if (this.ending && entry.seat.need === "campaign") return NEVER;
@@ -405,7 +405,7 @@ export class Session {
     const { seat } = entry;
     const { term, need } = seat;
     if (!this.sessionId && need === "resign") {
-      // What it was given belongs to a session that nobody here will ever know, or renew.
+      // A grant, if there was one, belongs to a session that nobody will ever know of or renew.
       this.requestId = randomBytes(16);
       return seat.onResigned(term, false, now);
     }
@@ -416,7 +416,7 @@ export class Session {
       seat.asked();
       effects.push({ do: "campaign", call, request: this.campaignRequest(seat), patience });
     } else {
-      // Term 0: it waits.
+      // Term 0: from the queue.
       const request = { sessionId: this.sessionId, election: seat.election, term };
       effects.push({ do: "resign", call, request, patience });
     }
@@ -439,7 +439,7 @@ export class Session {
     effects.push({ do: "resign", call, request, patience: this.answerPatience });
   }
 
-  /** The stream is of no use any more. */
+  /** The stream is no longer useful. */
   private dropStream(): void {
     if (this.stream !== 0) this.droppedStream = this.stream;
     this.stream = 0;
@@ -451,9 +451,9 @@ export class Session {
     this.droppedStream = 0;
   }
 
-  /** A call or stream failed on this replica, and should go well on another. */
+  /** A call or stream on this replica failed, but should succeed on another. */
   private replicaFailed(replica: number, silent: boolean): void {
-    if (replica !== this.replica) return; // it is not used any more
+    if (replica !== this.replica) return; // no longer in use
     this.replica++;
     this.failures++;
     this.moveOn = { do: "anotherReplica", silent };
@@ -476,14 +476,14 @@ export class Session {
     this.dropStream();
     for (const { seat } of this.seats.entries.values()) {
       seat.onSessionOver(cause, now);
-      // Another session would throw out the process that took over.
+      // Another session would supersede the process that took over.
       if (cause === Cause.SUPERSEDED) seat.onRefused(this.superseded(), now);
     }
   }
 
   /**
-   * The replica belongs to another service, and the lease has passed since it was renewed: so
-   * nothing is left of this session, and a new one may be opened wherever the endpoints belong to.
+   * The replica belongs to another service, and the lease has expired: nothing is left of this
+   * session, so a new one may be opened in whichever service the endpoints belong to.
    */
   private isOverElsewhere({ reason }: ServiceError, now: number): boolean {
     return reason === "WRONG_SERVICE" && this.sessionId !== "" && now >= this.lease.endsAt;
@@ -501,7 +501,7 @@ export class Session {
     if (successor) seat.onStepDownAsked(term, successor, now);
   }
 
-  /** A seat in an election in which nobody here stands: it is given up. */
+  /** A seat in an election where this process does not stand. It will be given up. */
   private addStray(election: string, now: number): Entry {
     const entry = this.seats.add(this.nextStray--, { election });
     entry.seat.abandon(now);
@@ -540,7 +540,7 @@ export class Session {
     if (!more) this.takeInList(this.list, now);
   }
 
-  /** The seats count as listed when the last part of the list has come. */
+  /** The seats count as listed once the last part of the list is here. */
   private takeInList(held: Leadership[], now: number): void {
     this.list = undefined;
     for (const leadership of held) this.seatElected(leadership, now);
@@ -554,7 +554,7 @@ export class Session {
     this.nextRenewal = sentAt + this.lease.renewalInterval;
   }
 
-  // The rest.
+  // Internals.
 
   private startCall(seat: number, term: number, sentAt: number): number {
     const { sessionId, replica } = this;
@@ -575,7 +575,7 @@ export class Session {
     const { candidate, leaseTtl, supersede } = this.options;
     const request = CampaignRequest.create({ election, candidate, value, priority });
     request.supersede = supersede ?? false;
-    request.wait = toDuration(0); // the stream tells when it is elected
+    request.wait = toDuration(0); // the stream reports the election
     if (this.sessionId) {
       request.sessionId = this.sessionId;
       if (afterTerm) request.afterTerm = afterTerm;
@@ -587,7 +587,7 @@ export class Session {
     return request;
   }
 
-  /** Half of a heartbeat, so that a replica that hangs costs less than one. */
+  /** Half of a heartbeat, so that a hanging replica costs less than one. */
   private get answerPatience(): number {
     const leaseTtl = this.lease.ttl || this.options.leaseTtl;
     if (leaseTtl === undefined) return ANSWER_PATIENCE_MAX;
@@ -607,6 +607,6 @@ export class Session {
 
 function causeOf(error: ServiceError): Cause {
   const name = error.metadata["cause"] ?? "";
-  // A session that is not known was forgotten since.
+  // An unknown session has expired and was deleted since.
   return Object.hasOwn(Cause, name) ? Cause[name as keyof typeof Cause] : Cause.EXPIRED;
 }

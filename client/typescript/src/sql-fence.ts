@@ -33,10 +33,10 @@ export class TermOver extends SeatLost {
   }
 }
 
-/** What is used of a connection of mysql2/promise, and of any driver that has the same. */
+/** The parts of a mysql2/promise connection that are used; any driver with the same will do. */
 export interface SqlConnection {
   query(sql: string): Promise<unknown>;
-  /** Closes it at once, without a word. */
+  /** Closes the connection at once, without sending anything. */
   destroy(): void;
 }
 
@@ -102,7 +102,7 @@ export async function guarded<Connection extends SqlConnection, Result>(
   }
 }
 
-/** A connection on which that fails must not be used again, with its transaction open. */
+/** If this fails, the connection must not be used again: its transaction is still open. */
 async function rollBack(connection: SqlConnection): Promise<void> {
   try {
     await connection.query("ROLLBACK");

@@ -1,4 +1,4 @@
-// What a client needs of the world: the time, timers, and a way to the service.
+// The outside world of a client: the time, timers, and calls to the service.
 
 import type { Metadata, ServiceError as RpcError } from "@grpc/grpc-js";
 
@@ -38,7 +38,7 @@ export interface RenewalStream extends Call {
 
 export type ObserveStream = AsyncIterable<ObserveResponse> & Call;
 
-/** The calls of one replica: of the generated ElectionServiceClient. */
+/** The calls of one replica, like those of the generated ElectionServiceClient. */
 export interface Stub {
   campaign: Unary<CampaignRequest, CampaignResponse>;
   resign: Unary<ResignRequest, ResignResponse>;
@@ -49,13 +49,13 @@ export interface Stub {
 }
 
 export interface Surroundings {
-  /** Microseconds; it only ever rises. */
+  /** Microseconds; never goes back. */
   readonly clock: { now(): number };
-  /** Answers with what cancels the timer. */
+  /** Returns a function that cancels the timer. */
   after(milliseconds: number, call: () => void): () => void;
   /** Absent: gRPC. */
   readonly stub?: Stub;
-  /** After how long a connection without calls is closed; at least 1 s. */
+  /** How long a connection without calls stays open; at least 1 s. */
   readonly idleMs?: number;
 }
 

@@ -7,23 +7,23 @@ import { ServiceError } from "./errors.js";
 import type { EndpointAnswer } from "./service-choice.js";
 import type { Call } from "./surroundings.js";
 
-/** How long one that no campaign waits for may take. */
+/** How long a survey may take that no campaign waits for. */
 export const SURVEY_MS = 3_000;
 
 export interface Survey {
   /** In the order of the endpoints. */
   answers: EndpointAnswer[];
-  /** Of one that did not answer. */
+  /** The error of an endpoint that did not answer. */
   error: ServiceError | undefined;
-  /** Nobody answered, but a replica that is too old to be asked. */
+  /** The only answers came from replicas too old for this question. */
   tooOld: boolean;
-  /** Those that have not answered are not heard any more. */
+  /** Stops waiting for late answers. */
   cancel: () => void;
 }
 
 /**
- * Answers when all have, or more than half agree, on the pinned id if there is one; after
- * `patienceMs` at the latest. `late` gets those that answer later, until then.
+ * Resolves when all have answered, when more than half agree (on the pinned id, if there is one),
+ * or after `patienceMs`. `late` gets later answers, until then.
  */
 export function survey(
   connection: Connection,

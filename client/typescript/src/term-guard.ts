@@ -44,20 +44,19 @@ export interface TermGuardOptions {
   /**
    * Stores the highest term with the guarded data, so that it outlives the process. Called once
    * before the first call of each new highest term is let in, for one term of an election at a
-   * time. It must store the term, unless a higher one is stored, and answer with the term that is
-   * then stored. If it rejects, the call is refused and nothing changes; so it is with a lower
-   * term (INTERNAL). Absent: after a restart,
-   * the first call is trusted.
+   * time. It must store the term, unless a higher one is stored, and resolve to the term that is
+   * then stored. If it rejects, or resolves to a lower term (INTERNAL), the call is refused and
+   * nothing changes. Absent: after a restart, the first call is trusted.
    */
   keep?: (fence: Fence) => Promise<number>;
 }
 
 interface GuardedSeat {
-  highest: number; // that was seen
-  kept: number; // the highest that was let in, which `keep` knows of
+  highest: number; // highest term seen
+  kept: number; // highest term let in, which `keep` has stored
   keeping: boolean; // `keep` is under way
   inside: number; // calls of the highest term
-  insideBefore: number; // calls of lower ones
+  insideBefore: number; // calls of lower terms
   waiting: Set<() => void>;
 }
 
@@ -88,7 +87,7 @@ export class TermGuard {
   constructor(private readonly options: TermGuardOptions = {}) {}
 
   /**
-   * Lets in a call that carries a fence for `election`, the one that guards what the handler
+   * Lets in a call that carries a fence for `election`, the election that guards what the handler
    * touches. Rejects with TermRefused: INVALID_ARGUMENT if it has no such fence,
    * FAILED_PRECONDITION with STALE_TERM if the caller no longer leads, UNAVAILABLE and
    * RESOURCE_EXHAUSTED: see the options.
@@ -221,9 +220,9 @@ export class TermGuard {
   }
 }
 
-/** Until those of lower terms have left, and `keep` knows of the term. */
+/** Whether calls of lower terms are inside, or `keep` has yet to return for this term. */
 function mustWait({ term }: Fence, seat: GuardedSeat): boolean {
-  if (term < seat.highest) return false; // it is refused at once
+  if (term < seat.highest) return false; // refused at once
   return term > seat.kept ? seat.keeping : seat.insideBefore > 0;
 }
 

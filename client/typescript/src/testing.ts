@@ -11,7 +11,7 @@ import { CampaignRequest, Cause, type Leadership } from "./stubs/tenure/v1/elect
 import type { Surroundings } from "./surroundings.js";
 
 const START = 1_000_000_000 * SECOND;
-const TURNS = 3; // of the event loop, in which what is due is done
+const TURNS = 3; // turns of the event loop in which due work is done
 
 export interface Rival {
   readonly leads: boolean;
@@ -29,12 +29,12 @@ interface Timer {
  *     const candidacy = elector.stand("orders", work);
  *     await tenure.settle(); // it leads
  *     tenure.stop();
- *     await tenure.advance(10_000); // its lease is over, and its work was asked to stop
+ *     await tenure.advance(10_000); // its lease has expired, and its work was asked to stop
  *
  * Clients, observers and caches of a fake are the library's own: they renew, wait and lose their
- * seats by the fake's clock, which only `advance` and `jump` move. No port is opened, and nothing
- * waits for real time but `close` and `release`, for at most as long as they always do. Any number
- * of clients, each another candidate, can share one fake.
+ * seats by the fake's clock, which only `advance` and `jump` move. No port is opened, and only
+ * `close` and `release` wait in real time, for at most as long as they always do. Any number of
+ * clients, each another candidate, can share one fake.
  *
  * What it does not promise. It is no replica: there are no limits, settings or permissions, and
  * events are never forgotten.
@@ -70,17 +70,17 @@ export class FakeTenure {
     return new LeaderCache({ logger: null, ...options }, this.surroundings);
   }
 
-  /** That of the clock. */
+  /** The time on the clock. */
   get now(): Date {
     return new Date(this.time / MILLISECOND);
   }
 
-  /** Who leads; undefined: nobody. */
+  /** The leader; undefined: nobody leads. */
   leader(election: string): Readonly<Leadership> | undefined {
     return this.stub.elections.elections.get(election)?.leader?.leadership;
   }
 
-  /** Lets happen what is due now. */
+  /** Does everything that is due now. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < TURNS; turn++) {
       this.runDue();
@@ -88,7 +88,7 @@ export class FakeTenure {
     }
   }
 
-  /** Moves the clock, and lets happen what becomes due meanwhile, in its order. */
+  /** Moves the clock, and does everything that becomes due meanwhile, in order. */
   async advance(milliseconds: number): Promise<void> {
     const until = this.time + check(milliseconds) * MILLISECOND;
     await this.settle();
@@ -102,7 +102,7 @@ export class FakeTenure {
 
   /**
    * Moves the clock at once, while nothing of this process runs: as if it was paused. The service
-   * ends the leases that are over, and elects others. Call `settle` to let the process go on.
+   * ends expired leases, and elects others. Call `settle` to let the process continue.
    */
   jump(milliseconds: number): void {
     this.time += check(milliseconds) * MILLISECOND;
@@ -125,12 +125,12 @@ export class FakeTenure {
     };
   }
 
-  /** The service cannot be reached from now on. Leases end while it lasts. */
+  /** Cuts the service off from now on. Leases still expire meanwhile. */
   stop(): void {
     this.stub.stop();
   }
 
-  /** It can again. */
+  /** Makes the service reachable again. */
   start(): void {
     this.stub.start();
   }

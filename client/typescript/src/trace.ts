@@ -4,22 +4,24 @@ import type { Metadata } from "@grpc/grpc-js";
 
 type Api = Pick<typeof import("@opentelemetry/api"), "context" | "propagation">;
 
-/** Undefined: it is not installed. */
+/** Undefined: OpenTelemetry is not installed. */
 let api: Api | undefined;
 try {
-  // Of the application: an optional peer.
+  // The application's own: an optional peer.
   api = require("@opentelemetry/api") as Api;
 } catch {
   api = undefined;
 }
 
-/** What the application's propagator sends of its active context: `traceparent`, and others. */
+/**
+ * The headers that the application's propagator adds for its active context, such as `traceparent`.
+ */
 export function traceOfCaller(): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   try {
     api?.propagation.inject(api.context.active(), headers);
   } catch {
-    return {}; // a trace must not keep anybody from leading
+    return {}; // a failing trace must not keep anybody from leading
   }
   return headers;
 }
@@ -29,7 +31,7 @@ export function addTrace(metadata: Metadata, trace: Readonly<Record<string, stri
     try {
       metadata.set(key, value);
     } catch {
-      // Not fit for gRPC.
+      // Not valid in gRPC metadata.
     }
   }
   return metadata;

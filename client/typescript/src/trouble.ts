@@ -4,13 +4,13 @@ import { status as Status } from "@grpc/grpc-js";
 
 import { ServiceError } from "./errors.js";
 
-/** Two troubles of one kind are the same to a user. */
+/** Two troubles of one kind look the same to a user. */
 export interface Trouble {
   kind: string;
   text: string; // without the endpoint
 }
 
-const REPEAT_AFTER_MS = 60_000; // if it is of another kind by then
+const REPEAT_AFTER_MS = 60_000; // if its kind has changed by then
 
 // Another endpoint, or the same one later, may do better. Other reasons concern the request.
 const OF_THE_ENDPOINT = ["", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED", "WRONG_SERVICE"];
@@ -21,8 +21,8 @@ export function isOfTheEndpoint({ reason }: ServiceError): boolean {
 
 const NOT_GRPC = "it does not speak gRPC; is it an HTTP port, or a database?";
 
-// What grpc-js says of a connection that it cannot make, and of answers that are not gRPC's. The
-// first match counts.
+// grpc-js's messages about failed connections, and about answers that are not gRPC. The first match
+// counts.
 const PHRASES: readonly (readonly [pattern: RegExp, kind: string, text: string])[] = [
   [/ECONNREFUSED/, "refused", "connection refused"],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, "no such host", "no such host"],
@@ -45,7 +45,7 @@ const PHRASES: readonly (readonly [pattern: RegExp, kind: string, text: string])
   [/Protocol error|HTTP status code|ended without gRPC status/, "not gRPC", NOT_GRPC],
 ];
 
-/** Each entry: what the text begins with. */
+/** How the text begins, by reason. */
 const REASONS: Readonly<Record<string, string>> = {
   STORE_UNAVAILABLE: "the service runs, but cannot reach its database: ",
   DRAINING: "the replica is shutting down: ",
@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
   WRONG_SERVICE: "",
 };
 
-/** `tls`: the connection uses it. */
+/** `tls`: whether the connection uses TLS. */
 export function explain({ code, reason, details }: ServiceError, tls: boolean): Trouble {
   if (reason) {
     const begin = REASONS[reason];
@@ -92,8 +92,8 @@ export function explain({ code, reason, details }: ServiceError, tls: boolean): 
 }
 
 /**
- * The same error, which names the endpoint and says what gRPC's text means. What the service itself
- * has said stays as it is. What is not Tenure is unavailable: another endpoint may be.
+ * The same error, with the endpoint and an explanation of gRPC's text. The service's own text is
+ * kept. A server that is not Tenure counts as unavailable: another endpoint may be Tenure.
  */
 export function explained(error: ServiceError, endpoint: string, tls: boolean): ServiceError {
   const { reason, metadata, retryDelayMs } = error;
@@ -103,11 +103,11 @@ export function explained(error: ServiceError, endpoint: string, tls: boolean): 
   return new ServiceError(code, `${endpoint}: ${text}`, { reason, metadata, retryDelayMs });
 }
 
-/** Which troubles to say: each one once, and once that it is over. At most one per endpoint. */
+/** Decides which troubles to log: each one once, and its end once. At most one per endpoint. */
 export class TroubleLog {
   private readonly failing = new Map<string, { since: number; kind: string; saidAt: number }>();
 
-  /** Whether to say it. */
+  /** Whether to log it. */
   failed(endpoint: string, kind: string, nowMs: number): boolean {
     const state = this.failing.get(endpoint);
     if (!state) {
@@ -120,7 +120,7 @@ export class TroubleLog {
     return true;
   }
 
-  /** For how long it had failed; undefined if it had not. */
+  /** How long it had failed; undefined if it had not. */
   answered(endpoint: string, nowMs: number): number | undefined {
     const state = this.failing.get(endpoint);
     this.failing.delete(endpoint);

@@ -1,4 +1,4 @@
-// What the service would refuse, refused at once. Each throws a RangeError.
+// Refuses at once what the service would refuse. Each function throws a RangeError.
 
 import { Buffer } from "node:buffer";
 
@@ -16,7 +16,7 @@ export function checkName(name: string, what: string): string {
   return name;
 }
 
-/** Text is encoded as UTF-8. */
+/** Encodes text as UTF-8. */
 export function checkValue(value: string | Uint8Array): Buffer {
   const encoded = Buffer.from(value as string);
   if (encoded.length > VALUE_BYTES_MAX) {

@@ -28,13 +28,13 @@ class Machine {
     this.times.wall += step;
   }
 
-  /** A virtual machine: it knows of it only by the time of day. */
+  /** A paused virtual machine notices only by the time of day. */
   isPaused(time: number): void {
     this.times.wall += time;
   }
 }
 
-test("the clock runs as the monotonic one does", () => {
+test("the clock runs like the monotonic one", () => {
   const machine = new Machine();
   const before = machine.clock.now();
 
@@ -43,7 +43,7 @@ test("the clock runs as the monotonic one does", () => {
   assert.equal(machine.clock.now() - before, 1_234_567);
 });
 
-test("the clock runs on while the machine sleeps, each time", () => {
+test("the clock keeps running while the machine sleeps, each time", () => {
   const machine = new Machine();
   const before = machine.clock.now();
 
@@ -55,7 +55,7 @@ test("the clock runs on while the machine sleeps, each time", () => {
   assert.equal(machine.clock.now() - before, 2 * HOUR + 10);
 });
 
-test("the clock runs on while a virtual machine is paused", () => {
+test("the clock keeps running while a virtual machine is paused", () => {
   const machine = new Machine();
   const before = machine.clock.now();
 
@@ -64,7 +64,7 @@ test("the clock runs on while a virtual machine is paused", () => {
   assert.equal(machine.clock.now() - before, HOUR);
 });
 
-test("a time of day that is set back is nothing", () => {
+test("setting the time of day back changes nothing", () => {
   const machine = new Machine();
   const before = machine.clock.now();
 
@@ -85,7 +85,7 @@ test("a sleep after the time of day was set back counts", () => {
   assert.equal(machine.clock.now() - before, HOUR / 2);
 });
 
-test("a time of day that is set back hides no sleep", () => {
+test("setting the time of day back hides no sleep", () => {
   const machine = new Machine();
   const before = machine.clock.now();
 
@@ -110,7 +110,7 @@ test("short sleeps add up", () => {
   assert.ok(machine.clock.now() - before >= 99 * 40_000);
 });
 
-test("a time of day that is slowed down hides no sleep", () => {
+test("slowing the time of day down hides no sleep", () => {
   const machine = new Machine();
   const before = machine.clock.now();
 

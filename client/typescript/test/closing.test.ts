@@ -1,4 +1,4 @@
-// How a client ends while replicas hang.
+// Closing a client while replicas hang.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,9 +7,9 @@ import { Elector, LeaderCache, NotElected, Observer } from "../src/index.js";
 import { clientOf, electorOf } from "./support/clients.js";
 import { Service } from "./support/service.js";
 
-const LEASE_MS = 30_000; // nobody waits for its end
+const LEASE_MS = 30_000; // no test waits for it to expire
 
-test("a client that is closed while its replica hangs frees the seat by another one", async (context) => {
+test("a client that is closed while its replica hangs frees the seat through another one", async (context) => {
   const first = await Service.start(context);
   const { store } = first;
   const replicas = [first, await Service.start(context, { store })];
@@ -18,7 +18,7 @@ test("a client that is closed while its replica hangs frees the seat by another 
   const client = clientOf(context, { endpoints, leaseTtlMs: LEASE_MS });
   await new Elector(client).stand("orders").wait();
 
-  // The one in use, and the next one.
+  // The replica in use, and the next one.
   const inUse = replicas.findIndex(
     ({ endpoint }) => endpoint === client["loop"]!["connection"].replica.endpoint,
   );

@@ -53,7 +53,7 @@ test("a client is known by its certificate, or by its token", async (context) =>
   assert.equal(mail.term, 1);
 });
 
-test("a client that is not allowed to stand or to observe says so once", async (context) => {
+test("a client that may neither stand nor observe logs that once", async (context) => {
   const { file, service } = await secured(context);
   const { endpoint: endpoints } = service;
   const credentials = new Tls({ ca: file("ca.crt") });
@@ -70,7 +70,7 @@ test("a client that is not allowed to stand or to observe says so once", async (
   );
 });
 
-test("who is not allowed to observe is told, and who is observes", async (context) => {
+test("only a client with the right to observe gets changes", async (context) => {
   const { file, service } = await secured(context);
   const ca = file("ca.crt");
   const { endpoint: endpoints } = service;
@@ -89,7 +89,7 @@ test("who is not allowed to observe is told, and who is observes", async (contex
   }
 });
 
-test("a service with another authority is not talked to, until the file is replaced", async (context) => {
+test("a service with another authority is not used until the file is replaced", async (context) => {
   const { file, service } = await secured(context);
   copyFileSync(file("another.crt"), file("trusted.crt"));
   const tls = { ca: file("trusted.crt"), token: file("token") };

@@ -44,7 +44,7 @@ test("a block leads, and gives up the seat at its end", async (context) => {
   await seat.release();
 });
 
-test("who waits leads when the leader has released the seat", async (context) => {
+test("a waiting candidate leads when the leader has released the seat", async (context) => {
   const service = await Service.start(context);
   const seat = await electorOf(context, service, "a").lead("orders");
   const other = electorOf(context, service, "b");
@@ -59,7 +59,7 @@ test("who waits leads when the leader has released the seat", async (context) =>
   assert.equal((await next).term, 2);
 });
 
-test("who would wait for ever waits", async (context) => {
+test("an infinite wait is possible", async (context) => {
   const service = await Service.start(context);
   const seat = await electorOf(context, service, "a").lead("orders");
   const other = electorOf(context, service, "b");
@@ -72,7 +72,7 @@ test("who would wait for ever waits", async (context) => {
   assert.equal((await next).term, 2);
 });
 
-test("who has given up a seat may stand again at once", async (context) => {
+test("an elector that has given up a seat may stand again at once", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const seat = await elector.lead("orders");
@@ -90,7 +90,7 @@ test("who has given up a seat may stand again at once", async (context) => {
   assert.equal(last.term, 4);
 });
 
-test("who does not want to wait is not elected", async (context) => {
+test("with a wait of 0, a candidate is not elected while another leads", async (context) => {
   const service = await Service.start(context);
   const seat = await electorOf(context, service, "a").lead("orders");
   const other = electorOf(context, service, "b");
@@ -99,13 +99,13 @@ test("who does not want to wait is not elected", async (context) => {
   await assert.rejects(other.lead("orders", { waitMs: 0 }), NotElected);
   const controller = new AbortController();
   const waiting = other.lead("mail", { signal: controller.signal });
-  assert.equal((await waiting).term, 1); // a signal that is not aborted is nothing
+  assert.equal((await waiting).term, 1); // a signal that is not aborted changes nothing
   const stops = other.lead("books", { signal: AbortSignal.abort(new Error("enough")) });
   await assert.rejects(stops, /enough/);
   assert.ok(seat.isLeader);
 });
 
-test("who stops waiting leaves the queue", async (context) => {
+test("a candidate that stops waiting leaves the queue", async (context) => {
   const service = await Service.start(context);
   const seat = await electorOf(context, service, "a").lead("orders");
   const other = electorOf(context, service, "b");
@@ -123,7 +123,7 @@ test("who stops waiting leaves the queue", async (context) => {
   assert.equal(third.term, 2);
 });
 
-test("who stops waiting in the moment of the election does not keep the seat", async (context) => {
+test("a candidate that stops waiting at the moment of its election does not keep the seat", async (context) => {
   const service = await Service.start(context);
   const client = clientOf(context, { endpoints: service.endpoint });
   const elector = new Elector(client);
@@ -137,7 +137,7 @@ test("who stops waiting in the moment of the election does not keep the seat", a
   await client.close();
 });
 
-test("work runs in each term, and what happens is told in order", async (context) => {
+test("work runs in each term, and events come in order", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const told: string[] = [];
@@ -165,7 +165,7 @@ test("work runs in each term, and what happens is told in order", async (context
   assert.deepEqual(told, terms);
 });
 
-test("an operator's wish ends the work, and then the term", async (context) => {
+test("an appointment ends the work, and then the term", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const seat = await elector.lead("orders");
@@ -193,7 +193,7 @@ test("a seat that is taken away is lost at once", async (context) => {
   const renewed = metrics.next();
   const seat = await elector.lead("orders");
   const lost = once(elector, "lost");
-  await renewed; // so the stream tells what happens
+  await renewed; // so the stream reports changes
 
   service.tool("depose", "orders");
 
@@ -204,7 +204,7 @@ test("a seat that is taken away is lost at once", async (context) => {
   assert.ok(!seat.isLeader);
 });
 
-test("without an answer the work is asked to stop, and then the belief ends", async (context) => {
+test("without answers the work is asked to stop, and then the belief ends", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const told: string[] = [];
@@ -283,7 +283,7 @@ test("a machine that has slept past the lease does not believe in it", async (co
   await seat.release();
 });
 
-test("a listener that fails holds nothing up", async (context) => {
+test("a failing listener affects nothing else", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const thrown = uncaught(context);
@@ -299,7 +299,7 @@ test("a listener that fails holds nothing up", async (context) => {
   assert.equal((await elected)[0], seat);
 });
 
-test("metrics that fail hold nothing up", async (context) => {
+test("failing metrics affect nothing else", async (context) => {
   const service = await Service.start(context);
   const metrics = new Renewals();
   const elector = new Elector(clientOf(context, { endpoints: service.endpoint, metrics }));
@@ -379,7 +379,7 @@ test("run rejects when the work does, and gives up the seat", async (context) =>
   assert.equal(seat.term, 2);
 });
 
-test("the failure of work that stands is told, and it stands again", async (context) => {
+test("failed work is reported, and its elector stands again", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const failed = once(elector, "error").catch((error: unknown) => [error]);
@@ -392,7 +392,7 @@ test("the failure of work that stands is told, and it stands again", async (cont
   while (candidacy.term < 2) await once(elector, "elected");
 });
 
-test("a job runs where the leader is, and nowhere else", async (context) => {
+test("a job runs on the leader, and nowhere else", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
   const rival = electorOf(context, service, "b");
@@ -440,7 +440,7 @@ test("a seat is not resigned while a job runs", async (context) => {
   service.tool("appoint", "nightly", "b");
 
   assert.equal(await short, true);
-  await overrun; // the grace is over
+  await overrun; // the grace has passed
   assert.ok(seats.every((seat) => seat.isLeader && seat.signal.aborted));
   assert.equal(await elector.runIfLeader("nightly", () => assert.fail("it must end")), false);
   finish();
@@ -467,7 +467,7 @@ test("a job that begins with its term holds the seat, too", async (context) => {
 
   await elector.runIfLeader("nightly", () => {});
 
-  assert.equal(await told, "overrun", "it is not given up");
+  assert.equal(await told, "overrun", "the seat is not given up");
   finish();
   assert.deepEqual(await Promise.all(await begun), [true]);
 });
@@ -487,7 +487,7 @@ test("a newer session of the same candidate ends it for good", async (context) =
   assert.ok(!seat.isLeader);
 });
 
-test("what the service refuses for good is an error", async (context) => {
+test("a final refusal of the service is an error", async (context) => {
   const service = await Service.start(context);
   const { endpoint: endpoints } = service;
   const elector = new Elector(clientOf(context, { endpoints, leaseTtlMs: 1 }));
@@ -546,7 +546,7 @@ test("a value is published, and changed", async (context) => {
   assert.ok(seat.isLeader);
 });
 
-test("a closed client has no seats, and its electors are told", async (context) => {
+test("a closed client has no seats, and its electors are notified", async (context) => {
   const service = await Service.start(context);
   const client = clientOf(context, { endpoints: service.endpoint });
   const elector = new Elector(client);
@@ -573,12 +573,12 @@ test("a client is not closed while work runs", async (context) => {
 
   await assert.rejects(client.close(1), /still running/);
 
-  assert.ok(seat.isLeader, "it is kept");
+  assert.ok(seat.isLeader, "the seat is kept");
   await seat.release();
   await client.close();
 });
 
-test("who waits is told at once that the client is closed, whoever can be reached", async () => {
+test("closing a client ends a wait at once, even if no replica can be reached", async () => {
   const elector = new Elector(await freeAddress());
   const waiting = elector.lead("orders");
   const stopped = assert.rejects(waiting, NotElected);

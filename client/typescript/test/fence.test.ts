@@ -33,7 +33,7 @@ const METHOD = {
 type Handler = handleUnaryCall<string, string>;
 type Append = (metadata?: Metadata, options?: CallOptions) => Promise<string>;
 
-/** A server of the application's with one method, and what calls it. */
+/** Starts an application's server with one method; returns a function that calls it. */
 async function store(context: TestContext, append: Handler, options?: ServerOptions) {
   const server = new Server(options);
   server.addService({ append: METHOD }, { append });
@@ -84,7 +84,7 @@ test("a call carries its fence, whatever the election is called", async (context
   assert.equal(await append(attach({ election, term: 7 })), `${election} 7`);
 });
 
-test("an interceptor attaches the term of now, and sends nothing without one", async (context) => {
+test("an interceptor attaches the current term, and sends nothing without one", async (context) => {
   let calls = 0;
   const append = await store(context, (call, done) => {
     calls++;
@@ -97,7 +97,7 @@ test("an interceptor attaches the term of now, and sends nothing without one", a
   assert.equal(await append(attach({ election: "orders", term: 3 }), options), "3");
   term = 0;
   await assert.rejects(append(new Metadata(), options), (error: unknown) => {
-    assert.ok(error instanceof ServiceError, "it is told as any failure of a call");
+    assert.ok(error instanceof ServiceError, "reported like any failed call");
     assert.equal(error.code, Status.FAILED_PRECONDITION);
     assert.equal(error.reason, "NOT_LEADER");
     return true;
@@ -226,7 +226,7 @@ test("a call does not wait beyond its deadline", async () => {
   await assert.rejects(late, { code: Status.UNAVAILABLE });
 });
 
-test("a call waits no longer when the clock is set back", { timeout: 20_000 }, async (context) => {
+test("setting the clock back does not make a call wait longer", { timeout: 20_000 }, async (context) => {
   const guard = new TermGuard({ waitMaxMs: 50 });
   await guard.enterWith({ election: "orders", term: 1 });
 

@@ -24,7 +24,7 @@ class Relays extends EventEmitter {
     return relays;
   }
 
-  /** Until there were as many connections as replicas, and one of them is left. */
+  /** Waits until there were as many connections as replicas, and only one is left. */
   async oneIsLeft(): Promise<void> {
     while (this.opened < this.endpoints.length || this.open !== 1) await once(this, "change");
   }

@@ -1,4 +1,4 @@
-// Nothing is silent: which endpoint cannot be used and why, and who leads.
+// Problems are logged: which endpoint cannot be used and why, and who leads.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -35,7 +35,7 @@ import { uncaught } from "./support/uncaught.js";
 const NOT_GRPC = "it does not speak gRPC; is it an HTTP port, or a database?";
 const UNKNOWN_CA = "its certificate is not signed by a trusted CA";
 
-/** A server of any kind; answers with its endpoint. */
+/** Starts any kind of server; returns its endpoint. */
 async function listening(context: TestContext, server: Server): Promise<string> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
@@ -57,7 +57,7 @@ async function bound(server: GrpcServer): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-/** What the first try says, and what it says of it in NotElected. */
+/** Checks what the first attempt logs, and how NotElected reports it. */
 async function assertSays(
   context: TestContext,
   endpoints: string,
@@ -127,7 +127,7 @@ test("it is another gRPC service", async (context) => {
   await assertSays(context, endpoint, reason);
 });
 
-test("endpoints that are not Tenure keep nobody from the one that is", async (context) => {
+test("endpoints that are not Tenure do not hide the one that is", async (context) => {
   const service = await Service.start(context);
   const http2 = createHttp2Server((_, response) => response.end("hello"));
   const grpc = new GrpcServer();
@@ -136,7 +136,7 @@ test("endpoints that are not Tenure keep nobody from the one that is", async (co
   const endpoints = [...others, service.endpoint].join();
 
   for (let i = 0; i < 8; i++) {
-    // Each begins with any of them.
+    // Each client starts at a random one.
     const client = clientOf(context, { endpoints, candidate: `${i}`, logger: new Lines() });
     const seat = await new Elector(client).lead("orders");
     await seat.release();
@@ -198,7 +198,7 @@ test("the service cannot reach its database", async (context) => {
   await assertSays(context, endpoint, /the service runs, but cannot reach its database: .*/);
 });
 
-test("a trouble is said once, and once that it is over; each term when it begins and ends", async (context) => {
+test("a trouble and its end are logged once, and so are the beginning and the end of each term", async (context) => {
   const service = await Service.start(context);
   await service.stop();
   const logger = new Lines();
@@ -234,7 +234,7 @@ test("a lost lease has the trouble as its cause", async (context) => {
   await logger.until(/no longer leads orders: term 1 ended \(EXPIRED\)/);
 });
 
-test("a candidate that is refused is said", async (context) => {
+test("the refusal of a candidate is logged", async (context) => {
   const service = await Service.start(context);
   const { endpoint: endpoints } = service;
   const logger = new Lines();
@@ -248,7 +248,7 @@ test("a candidate that is refused is said", async (context) => {
   await logger.until(/^warn: cannot stand for orders: superseded .*; not trying again$/);
 });
 
-test("an observer and a cache say what is wrong, too", async () => {
+test("an observer and a cache log troubles, too", async () => {
   const endpoints = await freeAddress();
   for (const Kind of [Observer, LeaderCache]) {
     const logger = new Lines();
@@ -262,7 +262,7 @@ test("an observer and a cache say what is wrong, too", async () => {
   }
 });
 
-test("a logger that fails holds nothing up", async (context) => {
+test("a failing logger affects nothing else", async (context) => {
   const { endpoint: endpoints } = await Service.start(context);
   const thrown = uncaught(context);
   const logger = new Lines();
@@ -296,7 +296,7 @@ test("by default one line goes to standard error, whatever proxies the environme
   }
 });
 
-test("an endpoint that is none is refused at once", () => {
+test("a malformed endpoint is refused at once", () => {
   for (const [endpoints, what] of [
     ["http://a:7070", "is a URL"],
     ["a:7070/x", "is not an address"],

@@ -43,7 +43,7 @@ const REQUIRES = `const { Elector } = require("tenure");
 const IMPORTS = `import { Elector } from "tenure";
   import { PromClientMetrics } from "tenure/prom-client";`;
 
-// Its own, and not one that a package manager's script has put in front.
+// The Node.js that runs the tests, and not one that a package manager's script has put first.
 const runNode = (script: string) => project.run(process.execPath, script);
 
 test("a CommonJS program requires it", async (context) => {

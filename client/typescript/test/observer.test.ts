@@ -31,7 +31,7 @@ function cacheOf(context: TestContext, options: ObserverOptions): LeaderCache {
   return leaders;
 }
 
-/** Takes changes until one is as wanted; answers with what came of elections until then. */
+/** Takes changes until a wanted one; returns the texts of all changes up to it. */
 async function until(changes: AsyncIterator<Change>, wanted: (text: string) => boolean) {
   const texts: string[] = [];
   for (;;) {
@@ -57,7 +57,7 @@ function textOf(change: Change): string {
   }
 }
 
-test("every change is told once, in order, whatever breaks", async (context) => {
+test("every change is reported once, in order, despite failures", async (context) => {
   const service = await Service.start(context);
   const other = await Service.start(context, { store: service.store });
   const endpoints = `${service.endpoint},${other.endpoint}`;
@@ -82,7 +82,7 @@ test("every change is told once, in order, whatever breaks", async (context) => 
   await changes.return?.();
 });
 
-test("who iterates again goes on where it was", async (context) => {
+test("a second iteration continues where the first one ended", async (context) => {
   const service = await Service.start(context);
   const observer = new Observer({ endpoints: service.endpoint, names: ["ord"], prefix: true });
   const elector = electorOf(context, service, "a");
@@ -155,7 +155,7 @@ test("an observer that is closed ends", async (context) => {
   for await (const change of observer) assert.fail(textOf(change));
 });
 
-test("an observer that reaches nobody tells, tries on, and can be closed", async () => {
+test("an observer that reaches no replica reports it, keeps trying, and can be closed", async () => {
   const observer = new Observer({ endpoints: await freeAddress(), names: ["orders"] });
   let tries = 0;
   observer.on("broken", (error) => {
@@ -189,7 +189,7 @@ test("a listener that fails does not end an observer", async (context) => {
   assert.match(String(await thrown), /a listener/);
 });
 
-test("what may change does not end an observer", async (context) => {
+test("an error that may pass does not end an observer", async (context) => {
   const { UNAUTHENTICATED, UNKNOWN, INTERNAL, RESOURCE_EXHAUSTED } = Status;
   const observe = async (code: Status, reason: string): Promise<void> => {
     let broken: Error | undefined;
@@ -212,7 +212,7 @@ test("what may change does not end an observer", async (context) => {
   ]);
 });
 
-test("what is wrong for good ends an observer", async (context) => {
+test("a final error ends an observer", async (context) => {
   const { PERMISSION_DENIED, INVALID_ARGUMENT, RESOURCE_EXHAUSTED } = Status;
   for (const [code, reason] of [
     [PERMISSION_DENIED, "PERMISSION_DENIED"],
@@ -250,7 +250,7 @@ test("a stream that is silent is given up", async (context) => {
   assert.deepEqual(told, ["orders 1 ELECTED", "orders 2 VACATED"]);
 });
 
-test("an observer may wait for ever", async (context) => {
+test("an observer may wait without a limit", async (context) => {
   const service = await Service.start(context);
   const { endpoint: endpoints } = service;
   const observer = new Observer({ endpoints, names: ["orders"], silenceMaxMs: Infinity });
@@ -305,7 +305,7 @@ test("a cache that was closed is never ready", async () => {
   await assert.rejects(leaders.ready(), /closed/);
 });
 
-test("a cache whose listener fails goes on", async (context) => {
+test("a cache continues when its listener fails", async (context) => {
   const service = await Service.start(context);
   const leaders = cacheOf(context, { endpoints: service.endpoint, names: ["orders"] });
   const thrown = uncaught(context);
@@ -321,7 +321,7 @@ test("a cache whose listener fails goes on", async (context) => {
   assert.equal((await elected)[1].leader.candidate, "a");
 });
 
-test("a cache that was ready tells that the service refuses it", async (context) => {
+test("a cache that was ready reports a refusal by the service", async (context) => {
   let refuse = () => {};
   const endpoints = await observedService(context, (call) => {
     call.write(PROGRESS);

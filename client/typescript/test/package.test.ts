@@ -26,7 +26,7 @@ before(() => {
   project = new Project("project", { type: "module" }, ...packages);
 });
 
-/** The recipe with what the reader brings, for this service. */
+/** The recipe with the reader's own parts, for this service. */
 function write(name: string, service: string, ours: string, where = ""): string {
   const recipe = recipes.get(name)!;
   assert.ok(recipe, name);
@@ -63,7 +63,7 @@ test("a block leads", async (context) => {
   assert.equal(project.run("node", script), "reindex 1 false\n");
 });
 
-test("a scheduled job runs where this process leads", async (context) => {
+test("a scheduled job runs if this process leads", async (context) => {
   const { endpoint } = await Service.start(context);
   const script = write(
     "job.ts",
@@ -150,7 +150,7 @@ test("of three processes one leads, and the next one when it is gone", async (co
   context.diagnostic(`led ${Math.round(afterInterrupt)} ms after SIGINT`);
 });
 
-/** Until two wait behind the leader. */
+/** Waits until two candidates queue behind the leader. */
 async function threeStand(service: Service): Promise<void> {
   for (;;) {
     const { queue } = JSON.parse(service.tool("--json", "describe", "orders"));
@@ -159,7 +159,7 @@ async function threeStand(service: Service): Promise<void> {
   }
 }
 
-/** The processes, and who of them has begun which term. */
+/** Records which process has begun which term. */
 class Terms {
   private readonly leaders = new Map<number, ChildProcess>();
   private readonly waiting = new Map<number, (process: ChildProcess) => void>();

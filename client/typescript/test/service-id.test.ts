@@ -66,7 +66,7 @@ test("one endpoint of another service elects no second leader, and is named once
   }
 });
 
-test("an endpoint of another service is named also if it answers late", async (context) => {
+test("an endpoint of another service is named even if it answers late", async (context) => {
   const services = await replicasOn(context, "a", "a");
   let answer = () => {};
   const server = new Server();
@@ -86,7 +86,7 @@ test("an endpoint of another service is named also if it answers late", async (c
   context.after(() => server.forceShutdown());
   const late = `127.0.0.1:${port}`;
   const logger = new Lines();
-  // Long enough for a busy machine: an endpoint is asked for a part of the lease.
+  // Long enough for a busy machine: an endpoint may take a part of the lease to answer.
   const endpoints = `${endpointsOf(services)},${late}`;
   const client = clientOf(context, { endpoints, leaseTtlMs: 60_000, logger });
 
@@ -156,7 +156,7 @@ test("a service that is replaced under a leader ends its term long before its le
   assert.ok(!seat.isLeader);
   while (seats.length < 2) await once(elector, "elected");
   assert.deepEqual(seats, [1, 1]);
-  assert.ok(!seat.isLeader, "it is of the old service");
+  assert.ok(!seat.isLeader, "the seat belongs to the old service");
   await logger.until(
     /^warn: 127\S+ belongs to service \S+, not to \S+: its replica works on another database/,
   );
@@ -260,7 +260,7 @@ test("an observer leaves out endpoints of another service", async (context) => {
   }
 });
 
-test("a service id that is none is refused at once", () => {
+test("a malformed service id is refused at once", () => {
   for (const serviceId of ["", "x", "A".repeat(32), "0".repeat(31), "0".repeat(33)]) {
     assert.throws(() => new Client({ serviceId }), { name: "RangeError", message: /serviceId/ });
     const observer = () => new Observer({ names: ["orders"], serviceId });

@@ -40,7 +40,7 @@ test("the server's errors mean", () => {
   assert.equal(meaningOf("nothing"), "other");
 });
 
-/** Notes what it is asked, and fails where it is told to. */
+/** Records its statements, and fails where the test says so. */
 class Script implements SqlConnection {
   readonly said: string[] = [];
   destroyed = false;
@@ -82,7 +82,7 @@ test("it starts again with the fence after what can be retried", async () => {
   assert.deepEqual(connection.said, ["START", "CALL", "UPDATE", "ROLLBACK", ...TRANSACTION]);
 });
 
-test("it does not start again for ever, nor after anything else", async () => {
+test("the number of retries is limited, and other errors are not retried", async () => {
   const deadlocks = new Script((word) => (word === "COMMIT" ? new SqlError(1213) : undefined));
   await assert.rejects(guarded(deadlocks, FENCE, work, { triesMax: 2 }), { errno: 1213 });
   assert.equal(deadlocks.said.filter((word) => word === "COMMIT").length, 2);
@@ -103,7 +103,7 @@ test("a connection that cannot roll back is not used again", async () => {
   assert.ok(connection.destroyed);
 });
 
-test("a real database refuses the terms that are over", async (context) => {
+test("a real database refuses terms that have ended", async (context) => {
   const { host, port } = await startDatabase(context);
   const connection = await mysql.createConnection({ host, port, user: "root" });
   context.after(() => connection.destroy());

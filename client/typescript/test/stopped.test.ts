@@ -11,14 +11,14 @@ import { Service } from "./support/service.js";
 
 const isBelief = (line: string) => line.startsWith("belief");
 
-test("a process that was stopped past its lease does not lead when it goes on", async (context) => {
+test("a process that was stopped past its lease does not lead when it continues", async (context) => {
   const service = await Service.start(context);
   const script = path.resolve("build/test/support/candidate.js");
   const stdio = ["pipe", "pipe", "inherit"] as const;
   const candidate = spawn(process.execPath, [script], { stdio: [...stdio] });
   context.after(() => candidate.kill("SIGKILL"));
   const lines = createInterface(candidate.stdout!)[Symbol.asyncIterator]();
-  const said: string[] = []; // each of what it says again and again once
+  const said: string[] = []; // repeated lines only once
   const until = async (...wanted: string[]) => {
     while (!wanted.every((line) => said.includes(line))) {
       const { value: text, done } = await lines.next();
@@ -44,5 +44,5 @@ test("a process that was stopped past its lease does not lead when it goes on", 
   await until("over 1", "stop 1", "stopped 1", "belief 0");
   const believed = said.filter(isBelief);
   assert.equal(believed.at(-1), "belief 0");
-  assert.ok(believed.length <= 2, said.join()); // what it had said before it was stopped
+  assert.ok(believed.length <= 2, said.join()); // printed before it was stopped
 });

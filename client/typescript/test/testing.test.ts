@@ -1,4 +1,4 @@
-// The fake service for tests of applications: as the real one, with a clock that the test moves.
+// The fake service for tests of applications: like the real one, with a clock that the test moves.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -9,7 +9,7 @@ import { FakeTenure } from "../src/testing.js";
 import { clientOf, Renewals } from "./support/clients.js";
 import { Service } from "./support/service.js";
 
-/** What electors report, in a word and a term each. */
+/** The events of electors, in a word and a term each. */
 function eventsOf(elector: Elector, name: string, into: string[]): void {
   for (const event of ["elected", "suspended", "resumed", "stepDown", "overrun"] as const) {
     elector.on(event, (seat: Seat) => into.push(`${name} ${event} ${seat.term}`));
@@ -85,7 +85,7 @@ test("an outage asks the work to stop, and then ends the term", async () => {
   assert.deepEqual(told.slice(0, 3), ["a elected 1", "a suspended 1", "a lost 1 RESIGNED"]);
 });
 
-test("a holder that is back before its lease is over leads on in the next term", async () => {
+test("a holder that is back before its lease ends leads in the next term", async () => {
   const tenure = new FakeTenure();
   const elector = new Elector(tenure.client({ candidate: "a", leaseTtlMs: 10_000 }));
   const told: string[] = [];
@@ -104,7 +104,7 @@ test("a holder that is back before its lease is over leads on in the next term",
   assert.equal(tenure.leader("orders")?.candidate, "a");
 });
 
-test("a process that was paused past its lease does not lead when it goes on", async () => {
+test("a process that was paused past its lease does not lead when it continues", async () => {
   const tenure = new FakeTenure();
   const seat = await new Elector(tenure.client({ leaseTtlMs: 10_000 })).lead("orders");
   const rival = tenure.rival("orders");
@@ -204,7 +204,7 @@ function fakeStage(): Stage {
   };
 }
 
-/** Answers with what an observer sees until the term of this number has ended. */
+/** Returns what an observer sees until this term has ended. */
 async function changesUntil(stage: Stage, election: string, lastTerm: number): Promise<string[]> {
   const seen: string[] = [];
   for await (const change of stage.observer([election])) {
@@ -249,7 +249,7 @@ const SCENES: Record<string, Scene> = {
     return [...told, ...(await observed)];
   },
 
-  "a leader that is deposed is told, and stands again": async (stage) => {
+  "a deposed leader is notified, and stands again": async (stage) => {
     const told: string[] = [];
     const metrics = new Renewals();
     const client = stage.client("a", { metrics });
@@ -260,7 +260,7 @@ const SCENES: Record<string, Scene> = {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
     });
     await candidacy.wait();
-    await renewed; // so the stream tells what happens
+    await renewed; // so the stream reports changes
     const again = new Promise((resolve) => elector.once("lost", resolve));
     stage.depose("orders");
     await again;
@@ -269,7 +269,7 @@ const SCENES: Record<string, Scene> = {
     return told;
   },
 
-  "an operator's wish moves the seat": async (stage) => {
+  "an appointment moves the seat": async (stage) => {
     const told: string[] = [];
     const first = new Elector(stage.client("a"));
     eventsOf(first, "a", told);

@@ -1,4 +1,4 @@
-// The trace of the caller goes with its calls.
+// Calls carry the trace of their caller.
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -47,7 +47,7 @@ before(() => {
 const traced = <Result>(call: () => Result): Result =>
   contexts.with(ROOT_CONTEXT.setValue(TRACE, PARENT), call);
 
-/** A service that refuses everything; answers with its endpoint, and with the calls that come. */
+/** A service that refuses everything; returns its endpoint, and the calls received. */
 async function recorder(context: TestContext) {
   const calls = new Map<string, Metadata>();
   let told = () => {};

@@ -1,4 +1,4 @@
-// Plays tests/polyglot/vectors, which the C++ library passes too, to the pure machines.
+// Plays tests/polyglot/vectors to the pure machines, as the C++ library's tests do.
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -45,7 +45,7 @@ function* scenarios(machine: string): Generator<Json> {
 
 const DURATIONS = ["leaseTtl", "wait", "heartbeatInterval"];
 
-/** The generated code has no durations of protobuf's JSON. */
+/** The generated code cannot read durations in protobuf's JSON form. */
 function withDurations(json: Json): Json {
   if (Array.isArray(json)) return json.map(withDurations);
   if (typeof json !== "object" || json === null) return json;
@@ -67,7 +67,7 @@ function toMessage<Message>(codec: Codec<Message>, json: Json): Message {
   return codec.fromJSON(withDurations(json));
 }
 
-/** As it comes from the wire, where a field may be left out. */
+/** As received from the wire, where fields may be absent. */
 function canonical<Message>(codec: Codec<Message>, message: Message): Message {
   return codec.decode(codec.encode(message).finish());
 }
@@ -110,7 +110,7 @@ class Player {
     this.session = new Session({ candidate, leaseTtl, supersede }, randomOf(seed));
   }
 
-  /** What follows from the step, in the words of the vectors. */
+  /** The step's outcome, in the words of the vectors. */
   play(step: Json): Json {
     const now = START + step.at_ms * MILLISECOND;
     for (const [name, told] of Object.entries<Json>(step.input ?? {})) this.tell(name, told, now);
@@ -231,7 +231,7 @@ function toldEvent(event: SeatEvent): Json {
   return told;
 }
 
-/** What a step expects, with everything that it does not mention. */
+/** What a step expects, including everything that it leaves out. */
 function expectedOf(step: Json): Json {
   const effects = (step.effects ?? []).map((effect: Json) => {
     const [[name, told]] = Object.entries<Json>(effect) as [[string, Json]];
@@ -247,7 +247,7 @@ function expectedOf(step: Json): Json {
   return { effects, news, gone, believed_until_ms, wake_ms, ended };
 }
 
-/** A range is met by any time within it. */
+/** Any time within a range matches it. */
 function matchRange(expected: Json, said: Json): void {
   const range = expected.wake_ms;
   if (!Array.isArray(range) || said.wake_ms === undefined) return;

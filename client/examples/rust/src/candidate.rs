@@ -18,17 +18,17 @@ use crate::pb::{
 use crate::{Replicas, complain, now, say, within, word};
 
 const RENEWALS_PER_LEASE: u32 = 3;
-/// Renewals, each for a sixth of the lease; then the replica hangs.
+/// Renewals, each for a sixth of the lease; after that the replica counts as hanging.
 const UNANSWERED_MAX: usize = 2;
-/// How often to see that the place in the queue is still there.
+/// How often to check that the place in the queue still exists.
 const CHECK_PLACE: Duration = Duration::from_secs(30);
 
-/// How much of a lease is believed in; the rest is for clocks that drift apart.
+/// The part of a lease that is believed in; the rest is for clocks that drift apart.
 fn trusted(lease: Duration) -> Duration {
     lease / 10 * 9
 }
 
-/// Makes all decisions in `run`, one after the other. All moments are those of `now`.
+/// Makes all decisions in `run`, one after another. All times are those of `now`.
 pub struct Candidate {
     election: String,
     name: String,
@@ -42,23 +42,23 @@ pub struct Candidate {
     campaign_at: Duration,
 
     granted: Option<u64>, // the term that the service says we hold
-    term: Option<u64>,    // the one that we believe in, and that only before `until`
+    term: Option<u64>,    // the term that we believe in, but only before `until`
     until: Duration,
-    over: Option<u64>, // the last one in which our belief has ended: it never comes back
+    over: Option<u64>, // the last term that we stopped believing in: never again
     work_at: Duration,
 
     stream: Option<KeepAlive>,
     open_at: Duration,
 }
 
-/// One stream. To drop it cancels it.
+/// One stream. Dropping it cancels it.
 struct KeepAlive {
     replica: usize,
     requests: mpsc::Sender<KeepAliveRequest>,
     messages: BoxStream<'static, Result<KeepAliveResponse, Status>>,
     believed_at_open: Option<u64>,
     sequence: u64,
-    sent_at: BTreeMap<u64, Duration>, // of the renewals that are not answered
+    sent_at: BTreeMap<u64, Duration>, // of unanswered renewals
     renew_at: Duration,
 }
 
@@ -96,7 +96,7 @@ impl Candidate {
         (self.campaign_at, self.open_at) = (now(), now());
     }
 
-    /// Returns when `stop` does, or with an error that trying again would not mend.
+    /// Returns when `stop` does, or with an error that retrying would not fix.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), Status> {
         let mut stop = pin!(stop);
         loop {
@@ -130,7 +130,7 @@ impl Candidate {
         Ok(())
     }
 
-    /// When the next thing is to be done by itself.
+    /// When something is next due by itself.
     fn due(&self) -> Duration {
         let due = match self.term {
             Some(_) => self.until.min(self.work_at),
@@ -143,7 +143,7 @@ impl Candidate {
         }
     }
 
-    /// Longer work runs elsewhere, and asks the same before each step that matters.
+    /// Longer work runs elsewhere, and checks the same before each step that matters.
     fn work(&mut self) {
         self.work_at = now() + Duration::from_secs(1);
         let left = self.until.saturating_sub(now());
@@ -153,7 +153,7 @@ impl Candidate {
         }
     }
 
-    /// Ends the belief for good. Work that runs elsewhere has to be waited for here.
+    /// Ends the belief for good. If work runs elsewhere, wait for it here.
     fn stop_work(&mut self, event: &str, what: &str, why: &str) {
         if let Some(term) = self.term.take() {
             say(json!({"event": event, "term": term, what: why}));
@@ -179,7 +179,7 @@ impl Candidate {
         }
     }
 
-    /// Takes a place in the queue, or sees that it is still there. KeepAlive tells the rest.
+    /// Takes a place in the queue, or checks that it still exists. KeepAlive reports the rest.
     async fn campaign(&mut self) -> Result<(), Status> {
         if self.granted.is_some() && self.granted <= self.over && !self.resign_seat().await {
             return Ok(());
@@ -211,7 +211,7 @@ impl Candidate {
                 match error.code() {
                     Code::InvalidArgument => return Err(error),
                     Code::NotFound => self.new_session(String::new()),
-                    // The session is over; the renewal tells why.
+                    // The session has ended; the renewal tells why.
                     Code::FailedPrecondition => self.renew_now(),
                     _ => {}
                 }
@@ -220,7 +220,7 @@ impl Candidate {
         Ok(())
     }
 
-    /// Only when the work has stopped: once this call is on its way, another one may lead.
+    /// Only after the work has stopped: once this call is sent, another candidate may lead.
     async fn resign_seat(&mut self) -> bool {
         self.resign(ResignRequest {
             session_id: self.session.clone(),
@@ -230,7 +230,7 @@ impl Candidate {
         .await
     }
 
-    /// Answers false if that has to be repeated.
+    /// Returns false if it must be repeated.
     async fn resign(&mut self, request: ResignRequest) -> bool {
         let (replica, mut client) = self.replicas.current();
         match within(self.lease / RENEWALS_PER_LEASE, client.resign(request)).await {
@@ -309,7 +309,7 @@ impl Candidate {
             return self.close_stream();
         }
         stream.sequence += 1;
-        // The lease counts from before the request is sent: the service begins to count it later,
+        // The lease counts from before the request is sent. The service begins to count it later,
         // so our belief ends before its lease does, however long request and answer take.
         stream.sent_at.insert(stream.sequence, now());
         stream.renew_at = now() + self.lease / RENEWALS_PER_LEASE / 2; // unless this is answered
@@ -322,7 +322,7 @@ impl Candidate {
         }
     }
 
-    /// Takes in what the stream said, or that it is over.
+    /// Takes in a message of the stream, or its end.
     fn take_in(&mut self, message: Option<Result<KeepAliveResponse, Status>>) {
         match message {
             Some(Ok(answer)) => match answer.message {
@@ -379,7 +379,7 @@ impl Candidate {
         stream.renew_at = sent_at + lease / RENEWALS_PER_LEASE;
         stream.sent_at = stream.sent_at.split_off(&(renewal.sequence + 1));
         if renewal.sequence == 1 {
-            // The first of a stream lists what the session holds.
+            // The first renewal of a stream lists what the session holds.
             let believed_at_open = stream.believed_at_open;
             let held = session
                 .seats
@@ -404,7 +404,8 @@ impl Candidate {
 
     fn session_ended(&mut self, cause: i32) {
         self.stop_work("lost", "cause", word(cause));
-        // To name a session that expired although this process lives gives the next a longer lease.
+        // Naming a session that expired although this process lives gives the next one a longer
+        // lease.
         let expired = cause == i32::from(Cause::Expired);
         let previous = if expired {
             std::mem::take(&mut self.session)
@@ -415,7 +416,7 @@ impl Candidate {
     }
 }
 
-/// Never comes back while no stream is open.
+/// Never completes while no stream is open.
 async fn next_message(stream: &mut Option<KeepAlive>) -> Option<Result<KeepAliveResponse, Status>> {
     match stream {
         Some(stream) => stream.messages.next().await,

@@ -24,8 +24,8 @@ mod pb {
 
 type Client = ElectionServiceClient<Channel>;
 
-/// The time that leases are counted by. A lease goes on while the machine is suspended, and so does
-/// this clock of Linux; `Instant` does not.
+/// The clock that leases are counted by. A lease continues while the machine is suspended, and so
+/// does this clock of Linux; `Instant` does not.
 fn now() -> Duration {
     let time = clock_gettime(ClockId::Boottime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
@@ -43,7 +43,7 @@ fn complain(error: &Status) {
     eprintln!("{:?}: {}", error.code(), error.message());
 }
 
-/// Answers an error when `limit` is over. The time to connect counts too.
+/// Fails when `limit` has passed. The time to connect counts, too.
 async fn within<T>(
     limit: Duration,
     call: impl Future<Output = Result<T, Status>>,
@@ -64,7 +64,7 @@ fn word(cause: i32) -> &'static str {
         .trim_start_matches("CAUSE_")
 }
 
-/// Which replica to talk to. Any will do; whoever meets a broken one moves on to the next.
+/// The replica to talk to. Any will do; a caller that meets a broken one moves on to the next.
 #[derive(Clone)]
 struct Replicas {
     clients: Vec<Client>,
@@ -93,7 +93,7 @@ impl Replicas {
         (self.current, self.clients[self.current].clone())
     }
 
-    /// Answers how long to wait before the next try: longer each time, and never in step.
+    /// Returns how long to wait before the next attempt: longer each time, and with jitter.
     fn failed(&mut self, replica: usize) -> Duration {
         if replica == self.current {
             self.current = (replica + 1) % self.clients.len();

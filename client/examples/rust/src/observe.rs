@@ -8,10 +8,10 @@ use crate::pb::{
 };
 use crate::{Client, Replicas, complain, say, within, word};
 
-/// Of an Observe stream, which says something at least every 10 s.
+/// For an Observe stream, on which the service sends something at least every 10 s.
 const SILENCE_MAX: Duration = Duration::from_secs(25);
 
-/// Prints every change, each once and in order, from whichever replica.
+/// Prints every change, once and in order, from any replica.
 pub async fn observe(election: String, mut replicas: Replicas) {
     let mut selector = Selector {
         by: Some(By::Election(election)),
@@ -27,7 +27,7 @@ pub async fn observe(election: String, mut replicas: Replicas) {
     }
 }
 
-/// Leaves in the selector from where the next stream has to go on.
+/// Leaves the starting point of the next stream in the selector.
 async fn observe_one_stream(
     mut client: Client,
     selector: &mut Selector,

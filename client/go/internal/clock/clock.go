@@ -1,5 +1,5 @@
-// Package clock has the clock by which a holder counts its lease.
+// Package clock has the clock that a holder counts its lease with.
 //
-// It only ever rises, and runs on while the machine sleeps: a laptop that was closed for an hour does
-// not believe that its lease has only begun.
+// It never goes back or stops, not even while the machine sleeps: a laptop that was closed for an hour
+// must not believe that its lease has just begun.
 package clock

@@ -10,7 +10,7 @@ import (
 func Now() machine.Time {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
-		panic("tenure: CLOCK_BOOTTIME: " + err.Error()) // since Linux 2.6.39 it is always there
+		panic("tenure: CLOCK_BOOTTIME: " + err.Error()) // always available since Linux 2.6.39
 	}
 	return machine.Time(now.Nano())
 }

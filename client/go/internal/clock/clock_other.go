@@ -12,11 +12,11 @@ import (
 var (
 	began    = time.Now()
 	mutex    sync.Mutex
-	portable twoClocks // guarded by mutex, which also puts the looks at the two clocks in order
+	portable twoClocks // guarded by mutex, which also orders the readings of the two clocks
 )
 
-// Now is Go's monotonic clock, which may stand still while the machine sleeps, and the sleep that the
-// time of day tells of.
+// Now is Go's monotonic clock, which may stop while the machine sleeps, plus the sleep that the time of
+// day shows.
 func Now() machine.Time {
 	mutex.Lock()
 	defer mutex.Unlock()

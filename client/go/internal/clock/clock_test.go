@@ -25,20 +25,20 @@ func (c *computer) sleeps(passed time.Duration) { c.timeOfDay += passed }
 func (c *computer) sets(step time.Duration)     { c.timeOfDay += step }
 func (c *computer) looks() machine.Time         { return c.clock.at(c.monotonic, c.timeOfDay) }
 
-func TestOfTwoClocksTheOneThatSleepsIsCorrected(t *testing.T) {
+func TestTheClockThatSleepsIsCorrected(t *testing.T) {
 	for _, test := range []struct {
 		about string
 		moves func(*computer)
 		want  time.Duration
 	}{
-		{"it runs as the monotonic one does", func(c *computer) { c.runs(1_234_567) }, 1_234_567},
-		{"it runs on while the machine sleeps, each time", func(c *computer) {
+		{"it runs like the monotonic clock", func(c *computer) { c.runs(1_234_567) }, 1_234_567},
+		{"it keeps running while the machine sleeps, each time", func(c *computer) {
 			c.sleeps(time.Hour)
 			c.looks()
 			c.runs(10)
 			c.sleeps(time.Hour)
 		}, 2*time.Hour + 10},
-		{"a time of day that is set back is nothing", func(c *computer) {
+		{"setting the time of day back changes nothing", func(c *computer) {
 			c.sets(-time.Hour)
 			c.runs(10)
 		}, 10},
@@ -54,14 +54,14 @@ func TestOfTwoClocksTheOneThatSleepsIsCorrected(t *testing.T) {
 			c.looks()
 			c.sleeps(time.Hour)
 		}, 2 * time.Hour},
-		{"a time of day that is slowed down hides no sleep", func(c *computer) {
+		{"slowing the time of day down hides no sleep", func(c *computer) {
 			for i := 0; i < 100; i++ {
 				c.sets(-40 * time.Millisecond)
 				c.looks()
 			}
 			c.sleeps(60 * time.Millisecond)
 		}, 60 * time.Millisecond},
-		{"what the two differ by anyhow is no sleep", func(c *computer) {
+		{"jitter between the two is no sleep", func(c *computer) {
 			for i := 0; i < 100; i++ {
 				c.sets(20 * time.Millisecond)
 				c.looks()
@@ -74,7 +74,7 @@ func TestOfTwoClocksTheOneThatSleepsIsCorrected(t *testing.T) {
 		before := c.looks()
 		test.moves(c)
 		if passed := c.looks().Sub(before); passed != test.want {
-			t.Errorf("%s: %v have passed, not %v", test.about, passed, test.want)
+			t.Errorf("%s: %v passed instead of %v", test.about, passed, test.want)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestShortSleepsAddUp(t *testing.T) {
 	}
 }
 
-func TestOfTwoClocksNoneTurnsItBack(t *testing.T) {
+func TestTheCombinedClockNeverGoesBack(t *testing.T) {
 	c := &computer{}
 	before := c.looks()
 	moves := []time.Duration{time.Hour, -time.Hour, time.Second, -2 * time.Second, 49e6, -49e6, 51e6, -51e6}

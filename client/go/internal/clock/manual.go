@@ -6,33 +6,34 @@ import (
 	"tenure/internal/machine"
 )
 
-// Manual is a clock that stands until a test moves it: see package tenuretest. Safe for concurrent use.
+// Manual is a clock that stands still until a test moves it: see package tenuretest. Safe for concurrent
+// use.
 type Manual struct {
 	mutex   sync.Mutex
 	now     machine.Time
 	members map[Member]struct{}
 }
 
-// Member goes by a manual clock.
+// Member is a client that runs by a manual clock.
 type Member interface {
-	// Rest acts on the time that it is, and says how far it has come.
+	// Rest acts on the current time, and reports its progress.
 	Rest() Rest
 }
 
-// Rest is how far a member has come.
+// Rest is the progress of a member.
 type Rest struct {
-	AtRest    bool         // it waits for nothing but the clock, or for others
-	Wake      machine.Time // when it has something to do, unless something happens before
+	AtRest    bool         // it waits only for the clock, or for others
+	Wake      machine.Time // when it next has something to do, unless something happens first
 	SessionID string
 	Handled   int // messages of its open stream
 }
 
-// NewManual is not at 0, which is never.
+// NewManual starts at `now`, which must not be 0: that is never.
 func NewManual(now machine.Time) *Manual {
 	return &Manual{now: now, members: map[Member]struct{}{}}
 }
 
-// Now is that of this machine if there is no manual clock.
+// Now is this machine's clock if there is no manual one.
 func (m *Manual) Now() machine.Time {
 	if m == nil {
 		return Now()
@@ -49,7 +50,7 @@ func (m *Manual) Set(now machine.Time) {
 	m.now = max(m.now, now)
 }
 
-// Join : a member goes by this clock from now on, until it leaves.
+// Join makes a member run by this clock until it leaves.
 func (m *Manual) Join(member Member) {
 	if m == nil {
 		return
@@ -59,7 +60,7 @@ func (m *Manual) Join(member Member) {
 	m.members[member] = struct{}{}
 }
 
-// Leave : see Join.
+// Leave ends a Join.
 func (m *Manual) Leave(member Member) {
 	if m == nil {
 		return
@@ -69,7 +70,7 @@ func (m *Manual) Leave(member Member) {
 	delete(m.members, member)
 }
 
-// Members are those that have joined and not left.
+// Members are the members that have not left.
 func (m *Manual) Members() []Member {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

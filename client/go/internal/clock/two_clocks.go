@@ -6,25 +6,25 @@ import (
 	"tenure/internal/machine"
 )
 
-// tolerance is what the two clocks may differ by before it counts. A belief ends a tenth of the lease
-// early, so at least 100 ms: the shortest lease of a service is a second.
+// tolerance is a difference between the two clocks that does not count. A belief ends a tenth of the
+// lease early, so at least 100 ms: the shortest lease is a second.
 const tolerance = 50 * time.Millisecond
 
-// twoClocks makes one clock, which runs while the machine sleeps, of one that may not and the time of
-// day. When the time of day has gone ahead of the other one, the machine has slept; or somebody has set
-// the time, which cannot be told apart, and costs the seat at worst.
+// twoClocks combines the time of day with a clock that may stop while the machine sleeps, into one that
+// does not. If the time of day gets ahead of the other clock, the machine has slept, or somebody has set
+// the time. The two cannot be told apart; at worst, the seat is lost.
 type twoClocks struct {
-	ahead time.Duration // how far the time of day was ahead of the monotonic clock, at the least since it last slept
+	ahead time.Duration // the smallest lead of the time of day over the monotonic clock since the last sleep
 	slept time.Duration
 }
 
-// at is the time after this much has passed on each of the two clocks. 0 is never, so it begins later.
+// at is the time after these durations on each of the two clocks. It starts above 0, which is never.
 func (c *twoClocks) at(monotonic, timeOfDay time.Duration) machine.Time {
 	ahead := timeOfDay - monotonic
 	if ahead > c.ahead+tolerance {
 		c.slept += ahead - c.ahead
 		c.ahead = ahead
 	}
-	c.ahead = min(c.ahead, ahead) // a time of day that is set back or slowed down hides no later sleep
+	c.ahead = min(c.ahead, ahead) // setting the time of day back or slowing it down hides no later sleep
 	return machine.Time(time.Second + monotonic + c.slept)
 }

@@ -2,12 +2,12 @@ package machine
 
 import "container/list"
 
-// Maximum number of elections whose closed terms are kept. The news that they refute comes within moments,
-// or never.
+// Maximum number of elections whose closed terms are kept. They refute late news, which comes within
+// moments or never.
 const closedTermsMax = 10_000
 
-// closedTerms are the highest terms that seats had closed when they were forgotten: those of the
-// elections that were forgotten last.
+// closedTerms are the highest terms that removed seats had closed, of the elections whose seats were
+// removed most recently.
 type closedTerms struct {
 	byElection map[string]*list.Element
 	oldest     list.List // of closedTerm; the latest is last
@@ -29,7 +29,7 @@ func (c *closedTerms) of(election string) uint64 {
 	return 0
 }
 
-// raise answers with the highest term that is closed now.
+// raise returns the highest closed term.
 func (c *closedTerms) raise(election string, term uint64) uint64 {
 	if element := c.byElection[election]; element != nil {
 		term = max(term, element.Value.(closedTerm).term)

@@ -33,6 +33,6 @@ func TestAClosedTermNeverFalls(t *testing.T) {
 	}
 	closed.clear()
 	if closed.of("a") != 0 || closed.oldest.Len() != 0 {
-		t.Error("it is not empty")
+		t.Error("terms are left after clear")
 	}
 }

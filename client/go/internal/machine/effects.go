@@ -6,8 +6,8 @@ import (
 	pb "tenure/v1"
 )
 
-// Effect is what a session has decided, to be done in its order: one of the types below. Calls and
-// streams have numbers that are never used again.
+// Effect is a decision of a session: one of the types below, to be carried out in order. Numbers of
+// calls and streams are never reused.
 type Effect interface{ isEffect() }
 
 // SendCampaign makes a call, with Patience as its deadline.
@@ -36,7 +36,7 @@ type SendRenewal struct {
 // CloseStream closes a stream.
 type CloseStream struct{ Stream uint64 }
 
-// UseAnotherReplica leaves the replica in use: it did not answer as it should.
+// UseAnotherReplica leaves the replica in use, because it did not answer as it should.
 type UseAnotherReplica struct {
 	Silent bool // it did not answer at all
 }
@@ -48,43 +48,44 @@ func (SendRenewal) isEffect()       {}
 func (CloseStream) isEffect()       {}
 func (UseAnotherReplica) isEffect() {}
 
-// Renewal is one that was answered.
+// Renewal is an answered renewal.
 type Renewal struct {
 	RoundTrip time.Duration
-	Margin    time.Duration // what was left until the deadline, had it not been answered
+	Margin    time.Duration // time that was left until the deadline when the answer came
 }
 
 // Event is news for an elector: one of the types below.
 type Event interface{ isEvent() }
 
-// Standing : it waits in the queue.
+// Standing means that this process waits in the queue.
 type Standing struct{ Place *pb.Standing }
 
-// Elected : a term begins.
+// Elected means that a term begins.
 type Elected struct{ Leadership *pb.Leadership }
 
-// Suspended : the lease is not renewed as it should be. The seat is still held.
+// Suspended means that renewals are late. The seat is still held.
 type Suspended struct{}
 
-// Resumed : it is renewed again.
+// Resumed means that the lease is renewed again.
 type Resumed struct{}
 
-// HandoverAsked : an operator wants another leader. The work is asked to end, then the seat is given up.
+// HandoverAsked means that an operator wants another leader. The work is asked to end, then the seat is
+// given up.
 type HandoverAsked struct{ Successor string }
 
-// StopWork : the work must end. Only if there is work.
+// StopWork means that the work must end. Only if there is work.
 type StopWork struct{}
 
-// Overrun : the work has not ended in time, and the seat may soon be another's.
+// Overrun means that the work has not ended in time, and another candidate may soon hold the seat.
 type Overrun struct{}
 
-// Lost : the term is over.
+// Lost means that the term has ended.
 type Lost struct{ Cause pb.Cause }
 
-// Troubled : a campaign was not answered, or refused for a while; it is tried again.
+// Troubled means that a campaign was not answered, or was refused for now; it is repeated.
 type Troubled struct{ Err error }
 
-// Refused : the service refuses this campaign for good; the elector stands no more.
+// Refused means that the service refuses this campaign for good; the elector no longer stands.
 type Refused struct{ Err error }
 
 func (Standing) isEvent()      {}

@@ -6,15 +6,15 @@ import (
 	pb "tenure/v1"
 )
 
-// Verdict is what a message of an Observe stream is.
+// Verdict classifies a message of an Observe stream.
 type Verdict int
 
 const (
-	// News is to be reported.
+	// News must be reported.
 	News Verdict = iota
-	// Known was reported before, or was not wanted.
+	// Known was reported before, or was not requested.
 	Known
-	// Gap : something is missing before it. Open another stream.
+	// Gap means that something before it is missing. Open another stream.
 	Gap
 )
 
@@ -27,21 +27,21 @@ type Wish struct {
 	FromRevisions map[string]uint64
 }
 
-// Observation is what an observer has seen, and hence what it asks for next and what is news to it.
+// Observation is what an observer has seen, and therefore what it requests next and what is news to it.
 //
-// One stream after the other is noted; whatever each of them repeats or leaves out, every event is
-// news exactly once, and in order.
+// Streams are noted one after another; whatever each repeats or leaves out, every event is news exactly
+// once, and in order.
 type Observation struct {
 	wish   Wish
 	seen   map[string]uint64 // the last revision of each election
 	opened bool              // everything has been reported once
 }
 
-// NewObservation has seen nothing.
+// NewObservation returns an observation that has seen nothing.
 func NewObservation(wish Wish) *Observation {
 	o := &Observation{wish: wish, seen: map[string]uint64{}}
 	for election, revision := range wish.FromRevisions {
-		if revision > 0 { // as if all before had been seen
+		if revision > 0 { // as if all earlier events had been seen
 			o.seen[election] = revision - 1
 		}
 	}
@@ -50,8 +50,8 @@ func NewObservation(wish Wish) *Observation {
 
 // Request is what to ask for on the next stream.
 //
-// An observer resumes each election that it has seen by name: the contract allows as many selectors
-// as one stream may watch elections, and the prefixes on top.
+// An observer resumes every election that it has seen by name: the contract allows one selector for each
+// election that a stream may watch, plus the prefixes.
 func (o *Observation) Request() *pb.ObserveRequest {
 	request := &pb.ObserveRequest{}
 	for election, revision := range o.seen {
@@ -79,7 +79,7 @@ func (o *Observation) selector(name string) *pb.Selector {
 	return selector
 }
 
-// Note says what a message of the stream in use is. Only news counts as seen.
+// Note classifies a message of the stream in use. Only news counts as seen.
 func (o *Observation) Note(response *pb.ObserveResponse) Verdict {
 	switch message := response.GetMessage().(type) {
 	case *pb.ObserveResponse_Snapshot:
@@ -90,21 +90,21 @@ func (o *Observation) Note(response *pb.ObserveResponse) Verdict {
 		o.opened = true
 		return News
 	default:
-		return Known // of a newer service
+		return Known // from a newer service
 	}
 }
 
 func (o *Observation) noteSnapshot(snapshot *pb.Snapshot) Verdict {
 	seen, found := o.seen[snapshot.GetElection()]
-	// Only a RESYNC may pass over events, or go back: to a database that was restored.
+	// Only a RESYNC may skip events, or go back, to a restored database.
 	if found && snapshot.GetReason() != pb.Snapshot_REASON_RESYNC {
 		if snapshot.GetRevision() <= seen {
 			return Known
 		}
 		return Gap
 	}
-	// What was found by its prefix and is deleted need not be asked for by name, if the prefix asks for
-	// its first event.
+	// A deleted election that was found by prefix need not be requested by name, if the prefix asks for
+	// first events.
 	if o.wish.Prefix && snapshot.GetRevision() == 0 && o.wish.FromRevision <= 1 {
 		delete(o.seen, snapshot.GetElection())
 	} else {
@@ -122,7 +122,7 @@ func (o *Observation) noteEvent(event *pb.Event) Verdict {
 	if event.GetRevision() < next {
 		return Known
 	}
-	// The service knows which one is the first: in a database that was restored it is not 1.
+	// The service knows which event is the first: in a restored database it is not 1.
 	if event.GetRevision() > next && next != 1 {
 		return Gap
 	}

@@ -5,7 +5,7 @@ import "time"
 const (
 	backoffMin = 20 * time.Millisecond
 	backoffMax = 500 * time.Millisecond
-	// What only an operator, or other candidates, can change.
+	// After a refusal that only an operator, or other candidates, can lift.
 	refusedForNowMin = 1 * time.Second
 	refusedForNowMax = 5 * time.Second
 )

@@ -12,17 +12,17 @@ import (
 
 const graceDivisor = 4
 
-// SeatOptions are those of one elector.
+// SeatOptions are the options of one elector.
 type SeatOptions struct {
 	Election string
 	Value    []byte
 	Priority int32
-	// There is work that has to be asked to end, and that says when it has ended. If not, whatever
-	// was begun in belief ends within the grace.
+	// There is work, which must be asked to end, and reports when it has. Without it, anything begun while
+	// leading ends within the grace.
 	HasWork bool
 	// How long the work may take to end, at most half of the lease. Nil: a quarter of it.
 	StopGrace *time.Duration
-	// It stands no more once it leads: there is one term.
+	// It leads for one term, and then no longer stands.
 	OneTerm bool
 }
 
@@ -54,22 +54,21 @@ const (
 	refusedTrouble
 )
 
-// seat is one elector's stand in its election: what to ask of the service, what to believe, and what
-// to tell.
+// seat is one elector's seat: what to ask of the service, what to believe, and what to report.
 //
 //	outside --campaign--> standing --elected--> leading --asked to stop--> stopping
 //	   ^                                           |                          | the work has ended
 //	   |                                           | lost                     v
 //	   +---------- the work has ended ----------- ending                   resigning --> outside
 //
-// A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
-// lease is believed in, and so the session lives, it asks for the next term of its own seat.
+// A holder that stops because its lease ran out, but wants to keep leading, does not resign: as long as
+// its lease is believed in, so the session is alive, it asks for the next term of its own seat.
 //
 //	stopping --the work has ended--> retaking --elected in the next term--> leading
 //
-// What it keeps to:
-//   - It believes in a term only while the session's lease is believed in, and never again in a term
-//     in which it has ceased to believe.
+// Invariants:
+//   - It believes in a term only while the session's lease is believed in, and never again after it
+//     stopped.
 //   - It gives up a seat only when the work that needs it has ended.
 //   - A resignation that may be on its way ends the belief for good.
 //   - It reports the beginning and the end of each term once, in this order.
@@ -77,15 +76,15 @@ type seat struct {
 	options    SeatOptions
 	closedTerm uint64 // reports about terms up to this one no longer count
 	needAt     Time   // the earliest time for the need
-	// The lease has ended the last belief, or nearly: nobody wanted to let others go first.
+	// The last belief ended with the lease, or nearly: nobody wanted to let others go first.
 	outlivedLease bool
 
 	wanted      bool
 	phase       phase
-	leadership  *pb.Leadership // of the term that is held, or may be
-	askedInTerm uint64         // the term that was held when the last campaign was asked
-	askedAfter  uint64         // the one that it was to follow
-	maybePlaced bool           // a campaign of this session is under way or may have been heard
+	leadership  *pb.Leadership // of the term that this session holds or may hold
+	askedInTerm uint64         // the term that was held when the last campaign was sent
+	askedAfter  uint64         // the term that it was meant to follow
+	maybePlaced bool           // a campaign of this session is under way or may have been received
 	proclaiming bool           // the service may not know the value yet
 	believes    bool
 	working     bool
@@ -111,7 +110,7 @@ func (s *seat) proclaim(value []byte, now Time) {
 	}
 }
 
-// leave : it stands no more. The work is asked to end, then the seat is given up.
+// leave stops standing: the work is asked to end, then the seat is given up.
 func (s *seat) leave(now Time) {
 	s.wanted = false
 	switch {
@@ -149,7 +148,7 @@ func (s *seat) workEnded(now Time) {
 	}
 }
 
-// beliefEnded : the deadline has passed for somebody, if not at `now`.
+// beliefEnded reports that a reader has seen the deadline pass, even if `now` is earlier.
 func (s *seat) beliefEnded(now Time) {
 	if !s.believes {
 		return
@@ -169,9 +168,9 @@ func (s *seat) beliefEnded(now Time) {
 	}
 }
 
-// What becomes of the need.
+// Progress of the need.
 
-// asked : a campaign is on its way. One at a time, and none beside a resignation.
+// asked records that a campaign was sent. One at a time, and never beside a resignation.
 func (s *seat) asked() {
 	s.askedInTerm = s.term()
 	s.askedAfter = s.afterTerm()
@@ -179,7 +178,7 @@ func (s *seat) asked() {
 	s.proclaiming = false
 }
 
-// unanswered : it was not answered, or refused for a while. To be asked again at retryAt.
+// unanswered records that the request failed, or was refused for now. It is repeated at retryAt.
 func (s *seat) unanswered(answer *status.Status, retryAt Time) {
 	trouble := refusedTrouble
 	if IsTransient(answer) {
@@ -195,8 +194,8 @@ func (s *seat) unanswered(answer *status.Status, retryAt Time) {
 
 // What the service says.
 
-// onStanding : the last campaign was answered, and this session waits. To be asked again at checkAt,
-// because a place that is taken away is not told.
+// onStanding: the last campaign was answered, and this session is in the queue. It is repeated at
+// checkAt, because nobody reports the loss of a place.
 func (s *seat) onStanding(place *pb.Standing, now, checkAt Time) {
 	s.trouble = noTrouble
 	held := s.phase == leading || s.phase == stopping || s.phase == retaking
@@ -226,7 +225,7 @@ func (s *seat) onElected(leadership *pb.Leadership, now Time, lease *Lease) {
 		return
 	}
 	if leadership.GetTerm() <= s.closedTerm {
-		// Older news; or else the service takes for the leader who must never act in this term again.
+		// Either stale, or the service still thinks we lead a term that we have given up.
 		if s.term() == 0 && s.phase != ending {
 			s.leadership = leadership
 			s.giveUp(now)
@@ -240,7 +239,7 @@ func (s *seat) onElected(leadership *pb.Leadership, now Time, lease *Lease) {
 	s.trouble = noTrouble
 	s.outlivedLease = false
 	switch {
-	case s.working: // still for an earlier term: this one is given up after it
+	case s.working: // still working for an earlier term: this one is given up afterwards
 		s.phase = stopping
 	case !s.wanted || !lease.believedAt(now):
 		s.giveUp(now)
@@ -249,7 +248,7 @@ func (s *seat) onElected(leadership *pb.Leadership, now Time, lease *Lease) {
 	}
 }
 
-// onCampaignElected : the last campaign was answered, and this session leads in `term`.
+// onCampaignElected: the last campaign was answered, and this session leads in `term`.
 func (s *seat) onCampaignElected(term uint64, now Time) {
 	if s.phase == retaking && term == s.term() && term == s.askedAfter {
 		s.giveUp(now) // the service does not know `after_term`
@@ -265,7 +264,7 @@ func (s *seat) onLost(term uint64, cause pb.Cause, now Time) {
 	case s.phase == resigning && term == s.term(): // the answer ends it
 	case s.term() != 0:
 		s.over(cause, now)
-	case s.phase == standing: // elected and lost before anybody here knew of it
+	case s.phase == standing: // elected and lost before this process knew
 		s.phase = outside
 		s.needAt = now
 	}
@@ -287,22 +286,22 @@ func (s *seat) onStepDownAsked(term uint64, successor string, now Time) {
 	}
 }
 
-// onSessionOver : the session is over, and with it whatever it held.
+// onSessionOver: the session has ended, and with it all that it held.
 func (s *seat) onSessionOver(cause pb.Cause, now Time) {
 	s.maybePlaced = false
 	s.over(cause, now)
 }
 
-// onRefused : the campaign that was asked last will not be granted, ever.
+// onRefused: the last campaign will never be granted.
 func (s *seat) onRefused(answer *status.Status, now Time) {
 	s.tell(Refused{answer.Err()})
-	if s.phase != leading && s.phase != stopping { // there only the value is refused
+	if s.phase != leading && s.phase != stopping { // otherwise only the value is refused
 		s.leave(now)
 	}
 }
 
-// onResigned : a resignation from `term`, or, with 0, from the queue, was answered; the session may
-// yet be in the queue if it waits. To stand again not before againAt.
+// onResigned: a resignation was answered, from `term` or, with 0, from the queue. With `waits`, the
+// session may still be in the queue. The elector stands again at againAt at the earliest.
 func (s *seat) onResigned(term uint64, waits bool, againAt Time) {
 	if s.phase != resigning || term != s.term() {
 		return
@@ -317,9 +316,9 @@ func (s *seat) onResigned(term uint64, waits bool, againAt Time) {
 	}
 }
 
-// What time does.
+// Time.
 
-// pass is to be called before any other input, and at nextWake.
+// pass must be called before any other input, and at nextWake.
 func (s *seat) pass(now Time, lease *Lease) {
 	if s.believes && !lease.believedAt(now) {
 		s.beliefEnded(now)
@@ -340,7 +339,7 @@ func (s *seat) pass(now Time, lease *Lease) {
 	}
 	if s.phase == retaking {
 		if !lease.believedAt(now) {
-			s.needAt = Never // until a renewal says that the session lives
+			s.needAt = Never // until a renewal confirms that the session is alive
 		} else if s.needAt == Never {
 			s.needAt = now
 		}
@@ -371,7 +370,7 @@ func (s *seat) nextWake(lease *Lease) Time {
 	return wake
 }
 
-// What it has come to.
+// Results.
 
 func (s *seat) need() need {
 	switch {
@@ -385,10 +384,11 @@ func (s *seat) need() need {
 	}
 }
 
-// term is the one that is held, or may be; 0 if none.
+// term is the term that this session holds or may hold; 0 if none.
 func (s *seat) term() uint64 { return s.leadership.GetTerm() }
 
-// afterTerm is the one that a campaign is to end, so that this session leads in the next; 0 if none.
+// afterTerm is the term that the next campaign ends, so that this session leads in the following one; 0
+// if none.
 func (s *seat) afterTerm() uint64 {
 	if s.phase == retaking {
 		return s.term()
@@ -396,10 +396,10 @@ func (s *seat) afterTerm() uint64 {
 	return 0
 }
 
-// gone says that nothing is left to do for this elector, now or later.
+// gone reports that nothing is left to do for this elector, now or later.
 func (s *seat) gone() bool { return !s.wanted && s.phase == outside && !s.working }
 
-// believedUntil says until when this process may act as the leader; 0 if it does not lead.
+// believedUntil is the time until which this process may act as the leader; 0 if it does not lead.
 func (s *seat) believedUntil(lease *Lease) Time {
 	if !s.believes {
 		return 0
@@ -413,7 +413,7 @@ func (s *seat) takeEvents() []Event {
 	return events
 }
 
-// The rest.
+// Internals.
 
 func (s *seat) tell(event Event) { s.events = append(s.events, event) }
 
@@ -462,7 +462,7 @@ func (s *seat) overrun() {
 	}
 }
 
-// stopped : nothing needs the term any more, in which this process never believes again.
+// stopped: nothing needs the term any more; this process never believes in it again.
 func (s *seat) stopped(now Time) {
 	if !s.outlivedLease || !s.wanted || s.leadership.GetSuccessor() != "" {
 		s.giveUp(now)
@@ -473,14 +473,14 @@ func (s *seat) stopped(now Time) {
 	s.needAt = Never
 }
 
-// giveUp : the seat, or the place, is to be given up now that nothing needs it.
+// giveUp: nothing needs the seat or the place any more, so it is given up.
 func (s *seat) giveUp(now Time) {
 	s.stopBelieving(pb.Cause_CAUSE_RESIGNED)
 	s.phase = resigning
 	s.needAt = now
 }
 
-// over : for the service the term is over, and nothing is left to give up.
+// over: the service has ended the term; nothing is left to give up.
 func (s *seat) over(cause pb.Cause, now Time) {
 	s.stopBelieving(cause)
 	if s.phase == leading && s.working {
@@ -500,7 +500,7 @@ func (s *seat) stopsEarly() bool { return s.phase == leading && s.options.HasWor
 
 func (s *seat) grace(lease *Lease) time.Duration {
 	ttl := lease.ttl
-	if ttl == 0 { // a session that is over has no lease any more
+	if ttl == 0 { // an ended session has no lease any more
 		ttl = s.leaseTTL
 	}
 	wished := ttl / graceDivisor

@@ -6,24 +6,24 @@ import (
 	pb "tenure/v1"
 )
 
-// firstStray : seats from here on are the session's own, and nobody else's concern.
+// firstStray is the first number of the session's own seats, which nobody else knows.
 const firstStray = math.MaxUint64 / 2
 
 type entry struct {
 	number    uint64
 	seat      seat
-	termAsked uint64 // that was held when the stream asked for the list of seats
-	noticedOn uint64 // the last stream that told of a grant
-	inDoubt   bool   // the seat was not listed, and was granted before or after that
+	termAsked uint64 // the term held when the stream requested the list of seats
+	noticedOn uint64 // the last stream that reported a grant
+	inDoubt   bool   // not listed, and granted before or after the list was read
 	called    bool   // a call for it is under way
 }
 
-// seats are those of one session, by number and by election.
+// seats are the seats of one session, by number and by election.
 type seats struct {
-	all         []*entry // in the order in which they came
+	all         []*entry // in the order of arrival
 	byNumber    map[uint64]*entry
 	byElection  map[string][]*entry // the first one acts
-	closedTerms *closedTerms        // of seats that are gone, in this session
+	closedTerms *closedTerms        // of seats that are gone, for this session
 }
 
 func newSeats() seats {
@@ -42,10 +42,10 @@ func (s *seats) add(number uint64, options SeatOptions) *entry {
 	return e
 }
 
-// find answers with nil if there is none.
+// find returns nil if there is none.
 func (s *seats) find(number uint64) *entry { return s.byNumber[number] }
 
-// actingIn is the one that acts in this election; others begin when it is gone. Nil if there is none.
+// actingIn is the seat that acts in this election; others start when it is gone. Nil if there is none.
 func (s *seats) actingIn(election string) *entry {
 	if entries := s.byElection[election]; len(entries) > 0 {
 		return entries[0]
@@ -53,7 +53,7 @@ func (s *seats) actingIn(election string) *entry {
 	return nil
 }
 
-// takeGone forgets the seats for which nothing is left to do, and names them.
+// takeGone removes the seats that have nothing left to do, and returns their numbers.
 func (s *seats) takeGone() []uint64 {
 	var gone []uint64
 	kept := s.all[:0]
@@ -88,7 +88,7 @@ func (s *seats) forget(gone *entry) {
 	}
 }
 
-// callAt is when its next call is due; never, while it has none.
+// callAt is when the seat's next call is due; never, if none is.
 func (s *seats) callAt(e *entry) Time {
 	if e.called || e.seat.need() == needNothing || s.byElection[e.seat.options.Election][0] != e {
 		return Never
@@ -96,13 +96,13 @@ func (s *seats) callAt(e *entry) Time {
 	return e.seat.needAt
 }
 
-// forgetTerms : the session is over, and nothing that was said in it counts any more.
+// forgetTerms: the session has ended, and nothing received in it counts any more.
 func (s *seats) forgetTerms() { s.closedTerms.clear() }
 
-// A new stream's first answer lists the seats that are held. The stream tells what happens from
-// before the list was read. So a seat that is not listed, and that was held when the list was asked
-// for, is lost. One that was granted since may have been granted after the list was read: then the
-// stream reports the grant too. Or it was granted and lost before.
+// A new stream's first answer lists the held seats. The stream reports all changes from before the list
+// was read. So a seat that is not listed is lost, if it was held when the list was requested. A seat
+// granted since then was either granted after the list was read, and the stream reports that too, or it
+// was granted and lost before.
 
 func (s *seats) listAsked() {
 	for _, e := range s.all {
@@ -110,7 +110,7 @@ func (s *seats) listAsked() {
 	}
 }
 
-// listed : it is this list, on this stream. Each seat in it has been notified.
+// listed: the stream has delivered the list, and each seat in it has been notified.
 func (s *seats) listed(held []*pb.Leadership, stream uint64, now Time) {
 	terms := map[string]uint64{}
 	for _, leadership := range held {
@@ -127,7 +127,7 @@ func (s *seats) listed(held []*pb.Leadership, stream uint64, now Time) {
 	}
 }
 
-// anyInDoubt says whether to ask again which seats are held.
+// anyInDoubt reports whether the list must be requested again.
 func (s *seats) anyInDoubt() bool {
 	for _, e := range s.all {
 		if e.inDoubt && e.seat.term() != 0 {

@@ -11,10 +11,10 @@ import (
 	pb "tenure/v1"
 )
 
-// WrongService is the reason of an error whose replica belongs to another service.
+// WrongService is the reason of errors from replicas of another service.
 const WrongService = "WRONG_SERVICE"
 
-// Answer is to which service an endpoint belongs, by its own word; empty if it did not say.
+// Answer is the service that an endpoint says it belongs to; empty if it did not say.
 type Answer struct {
 	Endpoint  string
 	ServiceID string
@@ -26,9 +26,9 @@ type Choice struct {
 	NotUsed   []string // endpoints of other services
 }
 
-// Choose says to which service a client belongs, after it has asked all of its endpoints. `known` is the
-// one to which it belonged before, which its user has pinned or not; empty: none. The error, if any, is
-// to be tried again.
+// Choose decides which service a client belongs to, after it has asked all of its endpoints. `known` is
+// the service it belonged to before, empty if none; `pinned`: its user has pinned that. An error calls
+// for another attempt.
 func Choose(known string, pinned bool, answers []Answer) (Choice, *status.Status) {
 	if most := majority(answers); most != "" && !pinned {
 		return chosen(most, answers), nil
@@ -64,14 +64,14 @@ func Choose(known string, pinned bool, answers []Answer) (Choice, *status.Status
 	}
 }
 
-// Agreed says that more than half of the endpoints are of one service, the pinned one if there is one, so
-// that the others need not be waited for.
+// Agreed reports that more than half of the endpoints belong to one service, the pinned one if there is
+// one. Then the other answers do not matter.
 func Agreed(pinned string, answers []Answer) bool {
 	most := majority(answers)
 	return most != "" && (pinned == "" || most == pinned)
 }
 
-// majority is the service that more than half of the endpoints belong to; empty if there is none.
+// majority is the service of more than half of the endpoints; empty if there is none.
 func majority(answers []Answer) string {
 	counts := map[string]int{}
 	for _, answer := range answers {
@@ -130,8 +130,8 @@ func wrongService(message string) *status.Status {
 	return answer
 }
 
-// OnWrongService : a replica has refused this session's service. If the whole lease has passed since the
-// last renewal that was answered, the session is over.
+// OnWrongService: a replica has refused this session's service. The session ends if a whole lease has
+// passed since the last answered renewal.
 func (s *Session) OnWrongService(now Time) {
 	s.pass(now)
 	if s.sessionID != "" && now >= s.lease.renewedAt.Add(s.lease.ttl) {
@@ -139,8 +139,8 @@ func (s *Session) OnWrongService(now Time) {
 	}
 }
 
-// OnServiceReplaced : most endpoints belong to another service now. That ends the session; terms of the old
-// service say nothing about those of the new one.
+// OnServiceReplaced: most endpoints belong to another service now. That ends the session; terms of the
+// old service say nothing about those of the new one.
 func (s *Session) OnServiceReplaced(now Time) {
 	s.pass(now)
 	s.sessionOver(pb.Cause_CAUSE_EXPIRED, now)

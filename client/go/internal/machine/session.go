@@ -16,7 +16,7 @@ import (
 const (
 	callsMax    = 64 // under way at a time
 	endTriesMax = 3
-	// A place in a queue that an operator removed is noticed so late.
+	// How late a lost place in a queue may be noticed, if an operator removed it.
 	checkMin = 20 * time.Second
 	checkMax = 40 * time.Second
 	// How long a replica may take to answer before another one is asked.
@@ -29,15 +29,15 @@ const (
 type call struct {
 	seat      uint64
 	sessionID string
-	term      uint64 // that is resigned from
+	term      uint64 // of the resignation
 	replica   uint64
 	sentAt    Time
 }
 
-// SessionOptions are those of one client.
+// SessionOptions are the options of one client.
 type SessionOptions struct {
 	Candidate string
-	LeaseTTL  time.Duration // 0: the election's or the server's
+	LeaseTTL  time.Duration // 0: the default of the election or the service
 	Supersede bool
 }
 
@@ -50,11 +50,11 @@ type SeatNews struct {
 // Session is one session and its electors' seats: which calls to make, when to renew, and what
 // answers mean.
 //
-// The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
-// number of elections. A place in a queue needs no open call: the stream tells who was elected. So
-// nothing is lost when a connection breaks, as long as the lease lasts.
+// The session is opened by the first campaign, and renewed on one KeepAlive stream however many
+// elections there are. A place in a queue needs no open call: the stream reports a grant. So a broken
+// connection loses nothing while the lease lasts.
 //
-// Usage: tell what happened, then Decide, and do what it answers.
+// Usage: report what happened, then call Decide and carry out the effects.
 type Session struct {
 	options SessionOptions
 	random  *rand.Rand
@@ -68,7 +68,7 @@ type Session struct {
 	lastNumber        uint64 // of calls and streams
 	nextStray         uint64
 
-	replica  uint64 // rises whenever another one is used
+	replica  uint64 // rises with each change of replica
 	moveOn   *UseAnotherReplica
 	failures int // of replicas, in a row
 
@@ -78,13 +78,13 @@ type Session struct {
 	openAt        Time
 	nextRenewal   Time
 	sequence      uint64 // of the last renewal
-	renewalSent   Time   // when the one was that is not answered yet; 0: all are
+	renewalSent   Time   // when the renewal that awaits an answer was sent; 0: none does
 	renewals      []Renewal
-	listing       bool             // the list of the seats held is not complete yet
-	list          []*pb.Leadership // of the parts that came
+	listing       bool             // the list of held seats is not complete yet
+	list          []*pb.Leadership // from the parts that have arrived
 
 	ending      bool
-	insistUntil Time // 0: it does not insist
+	insistUntil Time // 0: no deadline
 	resignUntil Time
 	endAt       Time // the next try
 	endTries    int
@@ -92,7 +92,7 @@ type Session struct {
 	endStatus   *status.Status
 }
 
-// NewSession has asked nothing. What chance decides comes from random.
+// NewSession returns a session that has sent nothing. It gets its random numbers from random.
 func NewSession(options SessionOptions, random *rand.Rand) *Session {
 	s := &Session{
 		options: options, random: random, seats: newSeats(), calls: map[uint64]call{},
@@ -102,20 +102,20 @@ func NewSession(options SessionOptions, random *rand.Rand) *Session {
 	return s
 }
 
-// What this process wants and does. A seat that is gone, or was never added, is passed over.
+// What this process wants and does. Seats that are gone, or were never added, are ignored.
 
-// Add : an elector begins to stand. Numbers are from 1, and never used again. A seat of an election
-// that an earlier one has not left yet begins when that is gone.
+// Add starts an elector. Numbers start at 1, and are never reused. If an earlier seat has not yet left
+// the election, this one starts when that is gone.
 func (s *Session) Add(number uint64, options SeatOptions) { s.seats.add(number, options) }
 
-// Proclaim : the value to advertise from now on.
+// Proclaim sets the value to advertise from now on.
 func (s *Session) Proclaim(number uint64, value []byte, now Time) {
 	if e := s.seats.find(number); e != nil {
 		e.seat.proclaim(value, now)
 	}
 }
 
-// Leave : it stands no more. The work is asked to end, then the seat is given up.
+// Leave stops standing: the work is asked to end, then the seat is given up.
 func (s *Session) Leave(number uint64, now Time) {
 	s.pass(now)
 	if e := s.seats.find(number); e != nil {
@@ -130,14 +130,15 @@ func (s *Session) Abandon(number uint64, now Time) {
 	}
 }
 
-// BeliefEnded : somebody has acted on the end of a belief that this session has not noticed yet.
+// BeliefEnded reports that a reader has acted on the end of a belief that this session has not noticed
+// yet.
 func (s *Session) BeliefEnded(number uint64, now Time) {
 	if e := s.seats.find(number); e != nil {
 		e.seat.beliefEnded(now)
 	}
 }
 
-// WorkEnded : the work of a term has ended.
+// WorkEnded reports that the work of a term has ended.
 func (s *Session) WorkEnded(number uint64, now Time) {
 	s.pass(now)
 	if e := s.seats.find(number); e != nil {
@@ -147,8 +148,8 @@ func (s *Session) WorkEnded(number uint64, now Time) {
 
 // End abandons all seats and ends the session.
 //
-// Who insists takes half of the time to resign each seat, and the rest to end the session, which
-// frees them as well. If not (0), that is only tried a few times, at once.
+// With insistUntil, half of the time is for the resignations, and the rest for ending the session, which
+// also frees the seats. With 0, both are tried a few times, at once.
 func (s *Session) End(now, insistUntil Time) {
 	s.ending = true
 	s.insistUntil = insistUntil
@@ -164,12 +165,12 @@ func (s *Session) End(now, insistUntil Time) {
 
 // What the service answers.
 
-// OnCampaignDone : a call was answered. The response is of no account if the answer is an error.
+// OnCampaignDone takes the answer to a call. The response is ignored if the answer is an error.
 func (s *Session) OnCampaignDone(number uint64, answer *status.Status, response *pb.CampaignResponse, now Time) {
 	s.pass(now)
 	c, ok := s.takeCall(number)
 	if !ok || c.sessionID != s.sessionID {
-		return // of a session that is over
+		return // from a session that has ended
 	}
 	if answer.Code() == codes.OK {
 		s.onCampaignAnswered(c, response, now)
@@ -183,7 +184,7 @@ func (s *Session) onCampaignAnswered(c call, response *pb.CampaignResponse, now 
 	if s.sessionID == "" {
 		s.onOpened(response.GetSession())
 	}
-	// Before, and not when it is answered: the service began to count somewhere between.
+	// Counted from before the call, not from the answer: the service began to count somewhere in between.
 	s.lease.renewed(c.sentAt, response.GetSession().GetLeaseTtl().AsDuration())
 	e := s.seats.find(c.seat)
 	if e == nil {
@@ -206,7 +207,7 @@ func (s *Session) onCampaignFailed(c call, answer *status.Status, now Time) {
 	case isSessionGone(answer) && s.sessionID != "":
 		s.sessionOver(causeOf(answer), now)
 	case isSessionGone(answer):
-		// It had opened one whose lease is over already.
+		// It had opened a session whose lease has already expired.
 		s.requestID = s.newRequestID()
 		e.seat.unanswered(answer, s.backoff(now))
 	case IsTransient(answer):
@@ -219,7 +220,7 @@ func (s *Session) onCampaignFailed(c call, answer *status.Status, now Time) {
 	}
 }
 
-// OnResignDone : a call was answered.
+// OnResignDone takes the answer to a call.
 func (s *Session) OnResignDone(number uint64, answer *status.Status, now Time) {
 	s.pass(now)
 	c, ok := s.takeCall(number)
@@ -263,8 +264,8 @@ func (s *Session) onEndAnswered(answer *status.Status, refused, unanswered bool,
 
 func (s *Session) onResigned(c call, seat *seat, answer *status.Status, now Time) {
 	info := InfoOf(answer)
-	stands := info.GetReason() == "STALE_TERM" // but not as it was thought to
-	if stands && c.term == 0 {                 // the place in the queue had become the seat
+	stands := info.GetReason() == "STALE_TERM" // but not in the term, or the queue, that we assumed
+	if stands && c.term == 0 {                 // the place in the queue has become the seat
 		term, _ := strconv.ParseUint(info.GetMetadata()["current_term"], 10, 64)
 		if term == 0 {
 			seat.unanswered(answer, s.backoff(now))
@@ -280,7 +281,7 @@ func (s *Session) onResigned(c call, seat *seat, answer *status.Status, now Time
 	seat.onResigned(c.term, stands, again)
 }
 
-// OnStreamMessage : this came by a KeepAlive stream.
+// OnStreamMessage takes a message of a KeepAlive stream.
 func (s *Session) OnStreamMessage(stream uint64, response *pb.KeepAliveResponse, now Time) {
 	s.pass(now)
 	if stream != s.stream {
@@ -296,7 +297,7 @@ func (s *Session) OnStreamMessage(stream uint64, response *pb.KeepAliveResponse,
 	}
 }
 
-// OnStreamClosed : a KeepAlive stream broke, or could not be opened.
+// OnStreamClosed reports that a KeepAlive stream broke, or could not be opened.
 func (s *Session) OnStreamClosed(stream uint64, now Time) {
 	s.pass(now)
 	if stream != s.stream {
@@ -310,7 +311,7 @@ func (s *Session) OnStreamClosed(stream uint64, now Time) {
 
 // What to do now.
 
-// Decide answers with what is to be done, in this order.
+// Decide returns what to do, in this order.
 func (s *Session) Decide(now Time) []Effect {
 	s.pass(now)
 	var effects []Effect
@@ -326,7 +327,7 @@ func (s *Session) Decide(now Time) []Effect {
 	return s.decideSeats(now, effects)
 }
 
-// NextWake is when to decide again, if nothing happens before.
+// NextWake is when to decide again if nothing happens before.
 func (s *Session) NextWake() Time {
 	if s.ending && s.resignUntil == 0 {
 		if len(s.calls) != 0 || s.ended {
@@ -346,7 +347,7 @@ func (s *Session) NextWake() Time {
 	return wake
 }
 
-// TakeNews is the news for each seat since the last call.
+// TakeNews returns the news for each seat since the last call.
 func (s *Session) TakeNews() []SeatNews {
 	var news []SeatNews
 	for _, e := range s.seats.all {
@@ -359,14 +360,14 @@ func (s *Session) TakeNews() []SeatNews {
 	return news
 }
 
-// TakeRenewals is which were answered since it was last asked.
+// TakeRenewals returns the renewals answered since the last call.
 func (s *Session) TakeRenewals() []Renewal {
 	renewals := s.renewals
 	s.renewals = nil
 	return renewals
 }
 
-// TakeGone forgets the seats for which nothing is left to do, and names them.
+// TakeGone removes the seats that have nothing left to do, and returns their numbers.
 func (s *Session) TakeGone() []uint64 {
 	var gone []uint64
 	for _, number := range s.seats.takeGone() {
@@ -377,7 +378,7 @@ func (s *Session) TakeGone() []uint64 {
 	return gone
 }
 
-// BelievedUntil says until when a seat's process may act as the leader; 0 if it does not lead.
+// BelievedUntil is the time until which a seat's process may act as the leader; 0 if it does not lead.
 func (s *Session) BelievedUntil(number uint64) Time {
 	if e := s.seats.find(number); e != nil {
 		return e.seat.believedUntil(&s.lease)
@@ -393,20 +394,19 @@ func (s *Session) TermOf(number uint64) uint64 {
 	return 0
 }
 
-// SessionID is that of the open session; empty if there is none.
+// SessionID is the id of the open session; empty if there is none.
 func (s *Session) SessionID() string { return s.sessionID }
 
-// AwaitsNothing says that no renewal is under way.
+// AwaitsNothing reports that no renewal is under way.
 func (s *Session) AwaitsNothing() bool { return s.renewalSent == 0 }
 
-// Ended says that nothing is left to do after End.
+// Ended reports that nothing is left to do after End.
 func (s *Session) Ended() bool { return s.ended }
 
-// EndStatus is OK (or nil) when the service has ended the session, or there is none; else its last
-// answer.
+// EndStatus is OK (or nil) if the service has ended the session, or there is none; else its last answer.
 func (s *Session) EndStatus() *status.Status { return s.endStatus }
 
-// What time does.
+// Time.
 
 func (s *Session) pass(now Time) {
 	for _, e := range s.seats.all {
@@ -468,8 +468,8 @@ func (s *Session) decideSeats(now Time, effects []Effect) []Effect {
 	return effects
 }
 
-// callAt : while no session is open, one call at a time, which opens the session for all of them.
-// While it is being ended, nobody campaigns.
+// callAt: while no session is open, one call at a time, which opens the session for all of them. While
+// it is being ended, nobody campaigns.
 func (s *Session) callAt(e *entry) Time {
 	if s.ending && e.seat.need() == needCampaign {
 		return Never
@@ -482,7 +482,7 @@ func (s *Session) callAt(e *entry) Time {
 
 func (s *Session) callFor(e *entry, now Time, effects []Effect) []Effect {
 	if s.sessionID == "" && e.seat.need() == needResign {
-		// What it was given belongs to a session that nobody here will ever know, or renew.
+		// A grant, if there was one, belongs to a session that nobody will ever know of or renew.
 		s.requestID = s.newRequestID()
 		e.seat.onResigned(e.seat.term(), false, now)
 		return effects
@@ -496,7 +496,7 @@ func (s *Session) callFor(e *entry, now Time, effects []Effect) []Effect {
 	}
 	request := &pb.ResignRequest{
 		SessionId: s.sessionID, Election: e.seat.options.Election,
-		Term: proto.Uint64(e.seat.term()), // 0: it waits
+		Term: proto.Uint64(e.seat.term()), // 0: from the queue
 	}
 	return append(effects, SendResign{number, request, s.answerPatience()})
 }
@@ -526,7 +526,7 @@ func (s *Session) decideEnd(now Time, effects []Effect) []Effect {
 	return append(effects, SendResign{number, &pb.ResignRequest{SessionId: s.sessionID}, s.answerPatience()})
 }
 
-// dropStream : the stream is of no use any more.
+// dropStream: the stream is no longer useful.
 func (s *Session) dropStream() {
 	if s.stream != 0 {
 		s.droppedStream, s.stream = s.stream, 0
@@ -542,9 +542,9 @@ func (s *Session) closeDroppedStream(effects []Effect) []Effect {
 	return effects
 }
 
-// replicaFailed : a call or stream failed on this replica, and should go well on another.
+// replicaFailed: a call or stream on this replica failed, but should succeed on another.
 func (s *Session) replicaFailed(replica uint64, silent bool) {
-	if replica == s.replica { // or else it is not used any more
+	if replica == s.replica { // otherwise it is no longer in use
 		s.replica++
 		s.failures++
 		s.moveOn = &UseAnotherReplica{silent}
@@ -574,7 +574,7 @@ func (s *Session) sessionOver(cause pb.Cause, now Time) {
 	for _, e := range s.seats.all {
 		e.seat.onSessionOver(cause, now)
 		if cause == pb.Cause_CAUSE_SUPERSEDED {
-			// Another session would throw out the process that took over.
+			// Another session would supersede the process that took over.
 			e.seat.onRefused(status.Newf(codes.Aborted, "superseded by a newer session of %s", s.options.Candidate), now)
 		}
 	}
@@ -591,7 +591,7 @@ func (s *Session) seatElected(leadership *pb.Leadership, now Time) {
 	}
 }
 
-// addStray : a seat in an election in which nobody here stands. It is given up.
+// addStray adds a seat in an election where this process does not stand. It will be given up.
 func (s *Session) addStray(election string, now Time) *entry {
 	e := s.seats.add(s.nextStray, SeatOptions{Election: election})
 	s.nextStray++
@@ -641,7 +641,7 @@ func (s *Session) takeInRenewal(renewal *pb.Renewal, now Time) {
 	if renewal.GetMore() {
 		return
 	}
-	// The seats count as listed when the last part of the list has come.
+	// The seats count as listed once the last part of the list is here.
 	held := s.list
 	s.listing, s.list = false, nil
 	for _, leadership := range held {
@@ -659,7 +659,7 @@ func (s *Session) renewed(leaseTTL time.Duration, now Time) {
 	s.nextRenewal = sentAt.Add(s.lease.renewalInterval())
 }
 
-// The rest.
+// Internals.
 
 func (s *Session) takeCall(number uint64) (call, bool) {
 	c, ok := s.calls[number]
@@ -678,7 +678,7 @@ func (s *Session) campaignRequest(of *seat) *pb.CampaignRequest {
 	request := &pb.CampaignRequest{
 		Election: options.Election, Candidate: s.options.Candidate, Value: options.Value,
 		Priority: options.Priority, Supersede: s.options.Supersede,
-		Wait: durationpb.New(0), // the stream tells when it is elected
+		Wait: durationpb.New(0), // the stream reports the election
 	}
 	if s.sessionID != "" {
 		request.SessionId = s.sessionID

@@ -20,8 +20,8 @@ func InfoOf(answer *status.Status) *errdetails.ErrorInfo {
 	return &errdetails.ErrorInfo{}
 }
 
-// RetryDelayOf says how long the service wants its caller to wait before the same request comes
-// again; 0 if it does not say.
+// RetryDelayOf is how long the service asks its caller to wait before repeating the request; 0 if it
+// does not say.
 func RetryDelayOf(answer *status.Status) time.Duration {
 	for _, detail := range answer.Details() {
 		if info, ok := detail.(*errdetails.RetryInfo); ok {
@@ -31,7 +31,7 @@ func RetryDelayOf(answer *status.Status) time.Duration {
 	return 0
 }
 
-// IsTransient says whether the same request may go well later or elsewhere.
+// IsTransient reports whether the same request may succeed later or on another replica.
 func IsTransient(answer *status.Status) bool {
 	switch answer.Code() {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
@@ -46,13 +46,13 @@ func IsTransient(answer *status.Status) bool {
 
 func isSilence(answer *status.Status) bool { return answer.Code() == codes.DeadlineExceeded }
 
-// isSessionGone says whether the session that was used is over or unknown.
+// isSessionGone reports whether the session in use has ended or is unknown.
 func isSessionGone(answer *status.Status) bool {
 	reason := InfoOf(answer).GetReason()
 	return reason == "SESSION_ENDED" || reason == "SESSION_NOT_FOUND"
 }
 
-// IsRefusedForNow says whether only an operator, or other candidates, can change it.
+// IsRefusedForNow reports whether only an operator, or other candidates, can lift the refusal.
 func IsRefusedForNow(answer *status.Status) bool {
 	switch answer.Code() {
 	case codes.ResourceExhausted, codes.PermissionDenied, codes.Unauthenticated, codes.Unknown, codes.Internal:
@@ -63,10 +63,10 @@ func IsRefusedForNow(answer *status.Status) bool {
 	}
 }
 
-// causeOf says why the session is over.
+// causeOf is why the session has ended.
 func causeOf(answer *status.Status) pb.Cause {
 	if cause, ok := pb.Cause_value["CAUSE_"+InfoOf(answer).GetMetadata()["cause"]]; ok {
 		return pb.Cause(cause)
 	}
-	return pb.Cause_CAUSE_EXPIRED // a session that is not known was forgotten since
+	return pb.Cause_CAUSE_EXPIRED // an unknown session has expired and was deleted since
 }

@@ -96,7 +96,7 @@ func toMessage[M proto.Message](t *testing.T, fields any, message M) M {
 	return message
 }
 
-// canonical is a message in the only words that are compared.
+// canonical brings a message into one form, so that equal messages compare equal.
 func canonical(t *testing.T, message proto.Message) any {
 	t.Helper()
 	text, err := protojson.Marshal(message)
@@ -196,7 +196,7 @@ func newPlayer(t *testing.T, options object, seed int64) *player {
 	}, rand.New(rand.NewSource(seed)))}
 }
 
-// play answers with what follows from the step, in the words of the vectors.
+// play returns the step's outcome, in the words of the vectors.
 func (p *player) play(step object) object {
 	at, _ := milliseconds(step, "at_ms")
 	now := start.Add(at)
@@ -355,7 +355,7 @@ func (p *player) beliefs() object {
 	return beliefs
 }
 
-// expected is what a step expects, with everything that it does not mention.
+// expected is what a step expects, including everything that it leaves out.
 func expected(t *testing.T, step object) object {
 	whole := object{
 		"effects": []any{}, "news": []any{}, "gone": []any{}, "believed_until_ms": object{}, "wake_ms": nil, "ended": nil,
@@ -381,7 +381,7 @@ func expected(t *testing.T, step object) object {
 	return whole
 }
 
-// matchRange : a range is met by any time within it.
+// matchRange accepts any time within a range.
 func matchRange(expected, said object) {
 	limits, ok := expected["wake_ms"].([]any)
 	wake, set := said["wake_ms"].(float64)
@@ -399,7 +399,7 @@ func parse(t *testing.T, step json.RawMessage) object {
 	return fields
 }
 
-func TestTheSessionDoesWhatTheVectorsSay(t *testing.T) {
+func TestTheSessionFollowsTheVectors(t *testing.T) {
 	for _, file := range readVectors(t, "session") {
 		for _, scenario := range file.Scenarios {
 			options := scenario.Options
@@ -424,7 +424,7 @@ func TestTheSessionDoesWhatTheVectorsSay(t *testing.T) {
 	}
 }
 
-func TestTheObservationDoesWhatTheVectorsSay(t *testing.T) {
+func TestTheObservationFollowsTheVectors(t *testing.T) {
 	verdicts := map[Verdict]string{News: "news", Known: "known", Gap: "gap"}
 	for _, file := range readVectors(t, "observation") {
 		for _, scenario := range file.Scenarios {

@@ -31,7 +31,7 @@ type command struct {
 	Supersede bool   `json:"supersede"`
 }
 
-// A line that says what has happened.
+// event is a line that reports what has happened.
 type event struct {
 	Event string `json:"event"`
 	Term  uint64 `json:"term"`
@@ -39,7 +39,7 @@ type event struct {
 	Cause string `json:"cause,omitempty"`
 }
 
-// A line of the same answer, again and again.
+// belief is a line for a run of equal answers.
 type belief struct {
 	Event      string `json:"event"`
 	Term       uint64 `json:"term"`
@@ -162,14 +162,14 @@ func (c *candidate) sayBeliefs() {
 
 func sayEvent(what string, term uint64, cause string) { say(event{what, term, now(), cause}) }
 
-// say writes a line at once, as a whole.
+// say writes a whole line at once.
 func say(line any) {
 	text, err := json.Marshal(line)
 	must(err)
 	_, _ = os.Stdout.Write(append(text, '\n'))
 }
 
-// now is of CLOCK_MONOTONIC, which all candidates read.
+// now reads CLOCK_MONOTONIC, as all candidates do.
 func now() int64 {
 	var time unix.Timespec
 	must(unix.ClockGettime(unix.CLOCK_MONOTONIC, &time))

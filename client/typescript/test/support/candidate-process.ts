@@ -1,4 +1,4 @@
-// A candidate in a process of its own: candidate.ts.
+// Runs candidate.ts in its own process.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,11 +9,11 @@ import type { TestContext } from "node:test";
 
 import { temporaryFolder } from "./service.js";
 
-// What two readings of one deadline may differ by; a renewal adds a third of the lease.
+// Two readings of one deadline may differ by this much; a renewal adds a third of the lease.
 const TICK_NS = 100_000_000;
 const SCRIPT = path.resolve("build/test/support/candidate.js");
 
-/** The addresses of names, for one process: it sees this file as its /etc/hosts. */
+/** The addresses of names for one process, which sees this file as its /etc/hosts. */
 export class Hosts {
   readonly file: string;
 
@@ -22,12 +22,12 @@ export class Hosts {
     this.point("localhost", "127.0.0.1");
   }
 
-  /** In place: the mount is of the file. */
+  /** In place, because the file itself is mounted. */
   point(name: string, ...addresses: string[]): void {
     writeFileSync(this.file, addresses.map((address) => `${address} ${name}\n`).join(""));
   }
 
-  /** What to run instead of a command. */
+  /** The command that wraps another one. */
   around(command: readonly string[]): string[] {
     const asRoot = process.getuid?.() === 0 ? [] : ["--map-root-user"];
     const mount = 'mount --bind "$0" /etc/hosts && exec "$@"';
@@ -63,14 +63,14 @@ export class CandidateProcess {
     this.process.stdin!.write(`${JSON.stringify(what)}\n`);
   }
 
-  /** The next thing that it says. */
+  /** The next line of the candidate. */
   async next(): Promise<Said> {
     const { value: line, done } = await this.lines.next();
     assert.ok(!done, "the candidate has ended");
     return JSON.parse(line);
   }
 
-  /** Until it leads. */
+  /** Waits until it leads in this term. */
   async leads(term: number): Promise<void> {
     for (;;) {
       const said = await this.next();
@@ -78,7 +78,7 @@ export class CandidateProcess {
     }
   }
 
-  /** Until renewals that were sent from now on have been answered; the term must go on. */
+  /** Waits until renewals sent from now on have been answered; the term must continue. */
   async keepsSeat(term: number): Promise<void> {
     const now = Number(process.hrtime.bigint());
     let before = Infinity;

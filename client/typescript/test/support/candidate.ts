@@ -24,7 +24,7 @@ interface Belief {
   deadline_ns?: number;
 }
 
-/** Of CLOCK_MONOTONIC. */
+/** CLOCK_MONOTONIC, in nanoseconds. */
 const nowNs = () => Number(process.hrtime.bigint());
 const sayLine = (event: string, what: object) => console.log(JSON.stringify({ event, ...what }));
 const say = (event: string, term: number, cause?: string) =>
@@ -54,7 +54,7 @@ class StandingCandidate {
     void this.sayBeliefs();
   }
 
-  /** Its work ends by itself. */
+  /** The work ends by itself. */
   giveUp(): void {
     this.resign();
   }
@@ -85,7 +85,7 @@ class StandingCandidate {
     say("stopped", seat.term);
   }
 
-  /** One line for the same answer, again and again; another one in a while. */
+  /** One line for a run of equal answers, and a new one every now and then. */
   private async sayBeliefs(): Promise<void> {
     let belief: Belief | undefined;
     let said = 0;

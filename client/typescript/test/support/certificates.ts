@@ -9,7 +9,7 @@ import { temporaryFolder } from "./service.js";
 
 export type Folder = (name: string) => string;
 
-/** Answers with the path of a file in a folder in which certificates can be made. */
+/** Returns the path of a file in a folder for new certificates. */
 export function folderOf(context: TestContext): Folder {
   const folder = temporaryFolder(context);
   return (name: string) => path.join(folder, name);

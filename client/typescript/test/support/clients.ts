@@ -5,7 +5,7 @@ import { Client, type ClientMetrics, type ClientOptions, Elector } from "../../s
 import type { Surroundings } from "../../src/surroundings.js";
 import type { Service } from "./service.js";
 
-/** Ended when the test has, whatever still runs. */
+/** The client ends with the test, even if work still runs. */
 export function clientOf(
   context: TestContext,
   options: ClientOptions,
@@ -21,13 +21,13 @@ export function electorOf(context: TestContext, service: Service, candidate: str
   return new Elector(clientOf(context, { endpoints, candidate }));
 }
 
-/** Fulfilled when it is aborted. */
+/** Resolves when the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<unknown> {
   if (!signal.aborted) await once(signal, "abort");
   return signal.reason;
 }
 
-/** Tells when a renewal was answered. */
+/** Reports answered renewals. */
 export class Renewals extends EventEmitter implements ClientMetrics {
   async next(): Promise<void> {
     await once(this, "renewal");

@@ -13,8 +13,8 @@ export interface Database {
 }
 
 /**
- * Starts a MariaDB of its own, on an address of its own: on 127.0.0.1, somebody else may have the
- * port meanwhile.
+ * Starts a separate MariaDB, on its own address: on 127.0.0.1, another process might take the port
+ * meanwhile.
  */
 export async function startDatabase(context: TestContext): Promise<Database> {
   const folder = temporaryFolder(context);

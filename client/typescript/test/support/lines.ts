@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 
 import type { Logger } from "../../src/index.js";
 
-/** A logger that keeps what it gets. */
+/** A logger that keeps its lines. */
 export class Lines extends EventEmitter implements Logger {
   readonly all: string[] = [];
 
@@ -15,7 +15,7 @@ export class Lines extends EventEmitter implements Logger {
     this.add(`warn: ${message}`);
   }
 
-  /** Until there is such a line. */
+  /** Waits until there is such a line. */
   async until(pattern: RegExp): Promise<void> {
     while (!this.all.some((line) => pattern.test(line))) await once(this, "line");
   }

@@ -9,7 +9,7 @@ import {
   type ObserveResponse,
 } from "../../src/stubs/tenure/v1/election.js";
 
-/** A service whose answers to Observe are the test's; answers with its endpoint. */
+/** A service whose answers to Observe come from the test; returns its endpoint. */
 export async function observedService(
   context: TestContext,
   observe: handleServerStreamingCall<ObserveRequest, ObserveResponse>,

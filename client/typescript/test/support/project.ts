@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** The file that pack.sh has packed. */
+/** The package that pack.sh has made. */
 export function packedLibrary(): string {
   const dist = process.env["TENURE_DIST"];
   assert.ok(dist, "TENURE_DIST names the folder that pack.sh has packed into");
@@ -32,12 +32,12 @@ export class Project {
     return name;
   }
 
-  /** Answers with what the program prints. */
+  /** Returns the output of the program. */
   run(command: string, ...options: string[]): string {
     return execFileSync(command, options, { cwd: this.folder, encoding: "utf8" });
   }
 
-  /** The same, of a program that this project has installed. */
+  /** The same for a program installed in this project. */
   runInstalled(command: string, ...options: string[]): string {
     return this.run(path.join("node_modules/.bin", command), ...options);
   }

@@ -14,7 +14,7 @@ import { root } from "./repository.js";
 
 const bin = process.env["TENURE_BIN"] ?? path.join(root, "build/bin");
 
-/** On a loopback address of its own, so that nobody else takes the port meanwhile. */
+/** On its own loopback address, so that nobody else takes the port meanwhile. */
 export async function freeAddress(): Promise<string> {
   const byte = () => 1 + Math.floor(Math.random() * 254);
   const host = `127.${byte()}.${byte()}.${byte()}`;
@@ -96,7 +96,7 @@ export class Service {
 
 interface ServiceOptions {
   store?: string;
-  /** Absent: one that is free. */
+  /** Absent: any free port. */
   endpoint?: string;
   options?: (endpoint: string) => readonly string[];
 }

@@ -1,8 +1,8 @@
 import type { TestContext } from "node:test";
 
-/** What has not been caught anywhere, once. */
+/** Resolves to the next uncaught error. */
 export function uncaught(context: TestContext): Promise<unknown> {
-  const others = process.listeners("uncaughtException"); // of the runner
+  const others = process.listeners("uncaughtException"); // those of the test runner
   process.removeAllListeners("uncaughtException");
   context.after(() => {
     for (const other of others) process.on("uncaughtException", other);

@@ -3,24 +3,24 @@ package io.tenure;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whether this process may act as the leader right now: for many readers, and one writer. {@code
+ * Whether this process may act as the leader right now. Many threads read it; one writes it. {@code
  * now} is an argument.
  *
- * <p>Once a reader has got "no" in a term, no reader gets "yes" in that term again. Thread-safe.
+ * <p>Once a reader has seen "no" in a term, no reader sees "yes" in that term again. Thread-safe.
  */
 final class Belief {
   private record Held(long term, long until) {}
 
   private final AtomicReference<Held> held = new AtomicReference<>(); // null: none stands
 
-  // Of the writer.
+  // For the writer.
 
-  /** Of a later term than all before, while no belief stands. */
+  /** Starts a belief in a term that is higher than all before. No other belief may stand. */
   void begin(long term, long until) {
     held.set(new Held(term, until));
   }
 
-  /** False, and nothing changes, if a reader has seen the belief end. */
+  /** Returns false, and changes nothing, if a reader has seen the belief end. */
   boolean extend(long until) {
     Held before = held.get();
     return before != null && held.compareAndSet(before, new Held(before.term, until));

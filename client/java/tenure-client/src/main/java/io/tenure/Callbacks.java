@@ -4,7 +4,7 @@ package io.tenure;
 final class Callbacks {
   private Callbacks() {}
 
-  /** Logs whatever it throws, also what it does not declare. */
+  /** Logs whatever the callback throws, including undeclared exceptions. */
   static void call(String what, Runnable callback) {
     try {
       callback.run();
@@ -13,7 +13,7 @@ final class Callbacks {
     }
   }
 
-  /** The same on a thread of the library, which the callback cannot leave interrupted. */
+  /** The same on a thread of the library; clears an interrupt that the callback leaves behind. */
   static void callOnOwnThread(String what, Runnable callback) {
     try {
       call(what, callback);

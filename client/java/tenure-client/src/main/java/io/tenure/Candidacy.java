@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * A stand in one election, made by {@link Elector#stand}. It is waiting for the seat or holds it,
- * in one term after the other, until it is closed. Thread-safe.
+ * A stand in one election, made by {@link Elector#stand}. It waits for the seat or holds it, in one
+ * term after another, until it is closed. Thread-safe.
  */
 public final class Candidacy implements AutoCloseable {
   private final TenureClient client;
@@ -26,19 +26,19 @@ public final class Candidacy implements AutoCloseable {
   private final int number;
   private final Belief belief = new Belief();
   private final ReentrantLock gate = new ReentrantLock(); // held while the listener runs
-  private boolean open = true; // the listener wants to know; under the gate
+  private boolean open = true; // the listener is still called; under the gate
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private volatile Seat latest; // of the term that was granted last; written by the loop's thread
+  private volatile Seat latest; // of the latest term granted; written by the loop's thread
   private Seat won; // the same, once the listener knows it
-  private final Set<Seat> users = ConcurrentHashMap.newKeySet(); // of work that has not ended
+  private final Set<Seat> users = ConcurrentHashMap.newKeySet(); // with work that has not ended
   private boolean answered; // the service has said whether this process leads, or could not
   private boolean leaving;
   private boolean gone;
   private ServiceException refusal;
 
-  /** Under the client's monitor, so that nothing is reported about it before it is added. */
+  /** Call it under the client's monitor, so that nothing is reported before the stand is added. */
   Candidacy(
       TenureClient client,
       ClientLoop loop,
@@ -168,9 +168,9 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /**
-   * The same; and the listener is not called any more when it has returned. The client may stand in
-   * this election again. Work that runs is asked to end, and not waited for. Do not hold a lock
-   * that the listener waits for.
+   * Like {@link #resign}, and no listener is called after it has returned. The client may then
+   * stand in this election again. Running work is asked to end, but not waited for. Do not hold a
+   * lock that the listener waits for.
    */
   @Override
   public void close() {
@@ -183,9 +183,9 @@ public final class Candidacy implements AutoCloseable {
     leave();
   }
 
-  // For those who work, or wait.
+  // For work, and for callers that wait.
 
-  /** Why the service cannot be used; empty if its last answer was a good one. */
+  /** Why the service cannot be used; empty if its last answer was no error. */
   Optional<ServiceException> trouble() {
     return Optional.ofNullable(loop.trouble());
   }
@@ -194,20 +194,22 @@ public final class Candidacy implements AutoCloseable {
     return Duration.ofNanos(Math.max(belief.remainingAt(loop.now(), term), 0));
   }
 
-  /** From now on the client may stand in this election again. */
+  /** Lets the client stand in this election again. */
   void leave() {
     resign();
     client.release(this);
   }
 
-  /** That of the job on this thread, or else of the term. Empty if this process does not lead. */
+  /**
+   * The seat of the job on this thread, or else of the term. Empty if this process does not lead.
+   */
   Optional<Seat> seatHere() {
     Thread here = Thread.currentThread();
     Optional<Seat> ofJob = users.stream().filter(seat -> seat.isForJobOn(here)).findFirst();
     return ofJob.filter(Seat::isLeader).or(this::seat);
   }
 
-  /** Runs work in this seat, which is not resigned meanwhile. False if it must not begin. */
+  /** Runs work in this seat, which is not resigned meanwhile. False if the work must not begin. */
   boolean work(Seat seat, Work what) throws Exception {
     if (!beginWork(seat)) return false;
     try {
@@ -244,22 +246,24 @@ public final class Candidacy implements AutoCloseable {
     }
   }
 
-  /** Its holder has closed it: that is the end of the block of {@code lead}, and of no other. */
+  /** The seat was closed: that ends the block of {@code lead}, and no other work. */
   void blockEnded(Seat seat) {
     if (work == null && seat.isForJobOn(null) && endWork(seat)) leave();
   }
 
-  /** Whether no work runs, after at most {@code patience} nanoseconds. */
+  /**
+   * Waits until no work runs, for at most {@code patience} nanoseconds; false if some still does.
+   */
   boolean awaitIdle(long patience) throws InterruptedException {
     return awaitFor(patience, users::isEmpty);
   }
 
-  /** Until it stands no more, and no work runs. */
+  /** Waits until this process no longer stands here, or leaves and no work runs. */
   void awaitEnd() throws InterruptedException {
     awaitFor(Lease.NEVER, () -> gone || (leaving && users.isEmpty()));
   }
 
-  /** Whether nothing is left to do for it, after at most {@code patience} nanoseconds. */
+  /** Waits until nothing is left to do, for at most {@code patience} nanoseconds. */
   boolean awaitGone(long patience) throws InterruptedException {
     return awaitFor(patience, () -> gone);
   }
@@ -291,13 +295,13 @@ public final class Candidacy implements AutoCloseable {
     return isEnd && seat.isStopping();
   }
 
-  /** Under the lock. */
+  /** Requires the lock. */
   private void tellThatWorkEnded(Seat seat) {
-    if (!seat.workEnds()) return; // twice might end the next term
+    if (!seat.workEnds()) return; // a second call might end the next term
     loop.tell((session, now) -> session.workEnded(number, now));
   }
 
-  /** If it cannot be started, as when there are too many threads, that ends the term, too. */
+  /** If the thread cannot be started, as when there are too many, the term ends, too. */
   private boolean startWork(Seat seat) {
     try {
       Thread thread = new Thread(() -> runWork(seat), "tenure-work-" + election());
@@ -320,14 +324,14 @@ public final class Candidacy implements AutoCloseable {
     try {
       work(seat, work);
     } catch (Exception | Error failure) {
-      // It ends the term: to lead on without its work would help nobody.
+      // The term ends: leading without the work would help nobody.
       if (!isEndOf(seat, failure)) {
         Log.error("the work of " + seat + " has failed", failure);
       }
     }
   }
 
-  /** Of the loop's thread. */
+  /** For the loop's thread. */
   private final class Told implements ClientLoop.Listener {
     @Override
     public String election() {
@@ -393,7 +397,7 @@ public final class Candidacy implements AutoCloseable {
       if (users.isEmpty()) return;
       Seat of = latest;
       Log.error("the work of " + of + " has not ended in time");
-      // Not through the gate: a callback that hangs within it must not keep renewals waiting.
+      // Not through the gate: a callback that hangs within it must not delay renewals.
       Callbacks.callOnOwnThread("a callback", () -> listener.overrun(of));
     }
 
@@ -425,7 +429,7 @@ public final class Candidacy implements AutoCloseable {
     }
 
     private void stop(String why) {
-      latest.askToStop(why); // no work begins any more
+      latest.askToStop(why); // no work begins from here on
       lock.lock();
       try {
         if (options.hasWork() && users.isEmpty()) tellThatWorkEnded(latest);

@@ -43,20 +43,20 @@ import java.util.function.Function;
  * <p>Thread-safe. The queue has no limit of its own: each sender has a few messages under way.
  */
 final class ClientLoop {
-  // A waiting thread's clock stands still while the machine sleeps, and the holder's runs on.
+  // A waiting thread's clock stops while the machine sleeps; the holder's does not.
   private static final long WAIT_MAX = 1 * Lease.SECOND;
 
-  // The part of the time for the end that is given to calls which were under way before.
+  // Calls that were under way before the end get this part of the time.
   private static final int CUT_OFF_DIVISOR = 4;
 
-  /** One elector's stand, as the loop sees it. Called on its thread: it must not wait. */
+  /** One elector's stand, as the loop sees it. Called on the loop's thread: it must not block. */
   interface Listener extends SeatListener {
     String election();
 
     /** Up to date before each event. */
     Belief belief();
 
-    /** Nothing is left to do, and no more news will come. */
+    /** Nothing is left to do, and no news follows. */
     void gone();
   }
 
@@ -65,7 +65,7 @@ final class ClientLoop {
     void tell(Session session, long now);
   }
 
-  /** What a listener's belief says. Counts its events. */
+  /** The last state of a listener's belief. Counts the listener's events. */
   private final class Published implements SeatListener {
     final Listener listener;
     long term; // 0: no belief stands
@@ -108,7 +108,7 @@ final class ClientLoop {
 
     @Override
     public void troubled(ServiceException error) {
-      if (error.isTransient() || error.isOfAnotherService()) return; // the connection has said it
+      if (error.isTransient() || error.isOfAnotherService()) return; // the connection has logged it
       warn("cannot campaign in " + listener.election() + " for now: " + reasonOf(error));
     }
 
@@ -129,7 +129,7 @@ final class ClientLoop {
   private volatile boolean over;
   private volatile ServiceException endError;
 
-  // Of its thread.
+  // For the loop's thread.
   private final Session session;
   private final Connection connection;
   private final Effects effects = new CarryOut();
@@ -137,10 +137,10 @@ final class ClientLoop {
   private long openStream; // its number
   private volatile long wake = Lease.NEVER; // written by its thread
   private long giveUpAt = Lease.NEVER;
-  private long cutOffAt = Lease.NEVER; // ends the calls that are under way when the end begins
+  private long cutOffAt = Lease.NEVER; // cancels the calls under way before the end
   private final Map<Long, Answer<?, ?>> underWay = new HashMap<>(); // by call
-  private final Map<Long, Runnable> waiting = new LinkedHashMap<>(); // campaigns, for the survey
-  private boolean isSurveying; // one at a time, for all campaigns that wait
+  private final Map<Long, Runnable> waiting = new LinkedHashMap<>(); // for the survey; campaigns
+  private boolean isSurveying; // one at a time, for all waiting campaigns
 
   ClientLoop(
       Session.Options options,
@@ -162,19 +162,19 @@ final class ClientLoop {
     }
   }
 
-  /** Passed over if the session has ended. */
+  /** Ignored if the session has ended. */
   void tell(Input input) {
     if (over) return;
     told.incrementAndGet();
     inputs.add(input);
   }
 
-  /** How many inputs it has had. */
+  /** Number of inputs so far. */
   long told() {
     return told.get();
   }
 
-  /** When it decides next if no input comes before. */
+  /** When the session decides next if no input comes before. */
   long nextWake() {
     return wake;
   }
@@ -183,12 +183,12 @@ final class ClientLoop {
     return over;
   }
 
-  /** For a seat; never the same twice. */
+  /** A number for a seat, never the same twice. */
   int newNumber() {
     return lastSeat.incrementAndGet();
   }
 
-  /** The listener hears of its end, even if that has come already. */
+  /** The listener learns of the loop's end, even if that has already come. */
   void add(int number, SeatOptions options, Listener listener) {
     published.put(number, new Published(listener));
     if (over) throw new TenureException("the client has failed: see its log, and make another one");
@@ -199,7 +199,7 @@ final class ClientLoop {
         });
   }
 
-  /** Runs the application's callbacks, one after the other. */
+  /** Runs the application's callbacks, one after another. */
   void callBack(Runnable callback) {
     callbacks.run(callback);
   }
@@ -209,9 +209,9 @@ final class ClientLoop {
   }
 
   /**
-   * Ends the session, waiting for {@code patience}, and a little longer if the application keeps
-   * the loop's thread from noticing that it is over. Null: the service has ended it. Not to be
-   * called on that thread.
+   * Ends the session. Waits for {@code patience}, and a little longer if the application keeps the
+   * loop's thread from noticing the end. Returns null if the service has ended the session. Do not
+   * call it on the loop's thread.
    */
   ServiceException close(long patience) throws InterruptedException {
     tell(
@@ -225,7 +225,7 @@ final class ClientLoop {
     return thread.isAlive() ? notAnswered() : endError;
   }
 
-  // All of these on the loop's thread.
+  // All of these run on the loop's thread.
 
   private void run() {
     try {
@@ -272,7 +272,7 @@ final class ClientLoop {
     wake = Math.min(Math.min(session.nextWake(), surveyAt(now)), Math.min(giveUpAt, cutOffAt));
   }
 
-  /** The replica in use may hang: the rest of the time is for another one. */
+  /** The replica in use may hang, so the rest of the time is for another one. */
   private void cutOff() {
     cutOffAt = Lease.NEVER;
     underWay.values().forEach(Answer::cutOff);
@@ -282,7 +282,7 @@ final class ClientLoop {
       session.onCampaignFailed(call, clock.now(), Answer.notAnsweredInTime());
   }
 
-  /** When an open session's endpoints are to be asked again. */
+  /** When to ask an open session's endpoints again. */
   private long surveyAt(long now) {
     if (isSurveying || !session.isOpen()) return Lease.NEVER;
     long wait = connection.untilSurvey();
@@ -299,7 +299,7 @@ final class ClientLoop {
         .thenAccept(answers -> tell((session, now) -> surveyed(answers)));
   }
 
-  /** The endpoints have said which service they belong to: campaigns that wait go on, or fail. */
+  /** The survey is done: the waiting campaigns continue, or fail. */
   private void surveyed(List<ServiceChoice.Answer> answers) {
     isSurveying = false;
     Map<Long, Runnable> waited = new LinkedHashMap<>(waiting);
@@ -319,7 +319,7 @@ final class ClientLoop {
         });
   }
 
-  /** An error that means only that another replica is to be used, if it is of another service. */
+  /** Turns an error from another service into one that only means: use another replica. */
   private ServiceException ofAnotherService(
       Replica replica, ServiceException error, Session session, long now) {
     if (!error.isOfAnotherService()) return error;
@@ -329,13 +329,13 @@ final class ClientLoop {
     return ServiceException.anotherService(id);
   }
 
-  /** At the end, each call leaves time for another one. */
+  /** At the end, each call leaves time for another attempt. */
   private long bounded(long patience) {
     if (giveUpAt == Lease.NEVER) return patience;
     return Math.min(patience, Math.max((giveUpAt - clock.now()) / 2, 1));
   }
 
-  /** All that there are, so that many answers cost one decision. */
+  /** Takes all inputs, so that many answers cost one decision. */
   private List<Input> takeInputs() {
     List<Input> taken = new ArrayList<>();
     long patience = wake == Lease.NEVER ? WAIT_MAX : Math.max(wake - clock.now(), 0);
@@ -391,7 +391,7 @@ final class ClientLoop {
     if (!connection.isQuiet()) Log.warn(what);
   }
 
-  /** Why the service cannot be used; null if its last answer was a good one. Of any thread. */
+  /** Why the service cannot be used; null if its last answer was no error. From any thread. */
   ServiceException trouble() {
     return connection.trouble();
   }
@@ -402,15 +402,15 @@ final class ClientLoop {
     }
   }
 
-  /** Of one call. Its methods are called on gRPC's thread, unless they say otherwise. */
+  /** Handles one call. Its methods run on gRPC's thread unless they say otherwise. */
   private final class Answer<Request, Response>
       implements ClientResponseObserver<Request, Response> {
     private final long call;
     private final Replica replica;
-    private final Function<Response, String> serviceId; // empty: it says nothing of it
+    private final Function<Response, String> serviceId; // empty: the response has none
     private final Function<Response, Input> answered;
     private final Function<ServiceException, Input> failed;
-    private ClientCallStreamObserver<Request> stream; // of the loop's thread
+    private ClientCallStreamObserver<Request> stream; // for the loop's thread
     private volatile boolean isCutOff;
     private Response response;
 

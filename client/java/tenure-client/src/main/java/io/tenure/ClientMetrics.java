@@ -4,8 +4,8 @@ import io.tenure.v1.Cause;
 import java.time.Duration;
 
 /**
- * What counts for a client: see {@code io.tenure.micrometer.MicrometerMetrics}. Called on the
- * thread that renews the lease: it must return at once.
+ * Counts what happens to a client: see {@code io.tenure.micrometer.MicrometerMetrics}. Called on
+ * the thread that renews the lease: it must return at once.
  */
 public interface ClientMetrics {
   /**
@@ -48,7 +48,7 @@ public interface ClientMetrics {
    * A renewal was answered.
    *
    * @param roundTrip from sending it to its answer
-   * @param margin what was left until this process's own deadline; negative if that had passed
+   * @param margin time left until this process's own deadline; negative if that had passed
    */
   default void renewed(Duration roundTrip, Duration margin) {}
 

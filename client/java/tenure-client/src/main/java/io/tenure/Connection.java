@@ -30,27 +30,27 @@ import java.util.function.BiConsumer;
 
 /** The replicas of one service, one of them in use. Any will do. Not thread-safe. */
 final class Connection implements AutoCloseable {
-  /** After a survey, only the replica in use has a stream: the other connections are closed. */
+  /** After a survey only the replica in use has a stream, so the other connections are closed. */
   static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
 
   private static final long BACKOFF_MIN_MS = 20;
   private static final long BACKOFF_MAX_MS = 500;
-  private static final long PING_INTERVAL_S = 10; // gRPC allows no shorter one
+  private static final long PING_INTERVAL_S = 10; // the shortest that gRPC allows
   private static final long PING_TIMEOUT_S = 3;
   private static final int CONNECT_TIMEOUT_MS = 3_000;
-  // While a session or a stream is open: from the start of one survey to that of the next.
+  // While a session or a stream is open: from the start of one survey to the start of the next.
   private static final long SURVEY_AGAIN = 10 * Lease.SECOND;
   private static final long SURVEY_AGAIN_MIN = 1 * Lease.SECOND; // after WRONG_SERVICE
-  private static final long LOOKUP_INTERVAL_NS = 1_000_000_000; // at least, of one name
+  private static final long LOOKUP_INTERVAL_NS = 1_000_000_000; // minimum, per name
 
-  /** Of several addresses behind one name, the next call uses the next one that is connected. */
+  /** If a name has several addresses, each call uses the next one that is connected. */
   private static final Map<String, ?> SERVICE_CONFIG =
       Map.of("loadBalancingConfig", List.of(Map.of("round_robin", Map.of())));
 
   /**
    * How to connect: without TLS if both are null.
    *
-   * @param other any credentials of gRPC, instead of {@code tls}
+   * @param other any gRPC credentials, instead of {@code tls}
    */
   record Credentials(Tls tls, ChannelCredentials other) {
     static final Credentials NONE = new Credentials(null, null);
@@ -82,7 +82,7 @@ final class Connection implements AutoCloseable {
     private final ElectionServiceStub plainStub;
     private final ElectionServiceStub stub;
     private final long openedAt = System.nanoTime();
-    private boolean answered; // anything came back on this connection
+    private boolean answered; // something was received on this connection
 
     private Replica(String endpoint, ManagedChannel channel, ClientInterceptor interceptor) {
       this.endpoint = endpoint;
@@ -95,7 +95,7 @@ final class Connection implements AutoCloseable {
       return endpoint;
     }
 
-    /** Does not say which service is meant. */
+    /** Calls through this stub do not name the service. */
     ElectionServiceStub plainStub() {
       return plainStub;
     }
@@ -113,20 +113,20 @@ final class Connection implements AutoCloseable {
   private final Duration idleTimeout;
   private final boolean isQuiet;
   private boolean isSure = true; // more than half of all endpoints belong to the service
-  private boolean isRefused; // WRONG_SERVICE came since the last survey began
-  private long surveyedAt = System.nanoTime() - SURVEY_AGAIN; // when it began
+  private boolean isRefused; // WRONG_SERVICE was received since the last survey began
+  private long surveyedAt = System.nanoTime() - SURVEY_AGAIN; // when the last survey began
   private final Trouble trouble;
   private final boolean isPinned; // the user has set the service
   private volatile String serviceId; // null: not known yet
   private final Set<String> notUsed = new HashSet<>(); // endpoints of other services
-  private final Set<String> warnedOf = new HashSet<>(); // the same, for as long as they are
+  private final Set<String> warnedOf = new HashSet<>(); // those that a warning has named
   private final ClientInterceptor withServiceId = new WithServiceId();
   private List<Object> stamp;
   private ChannelCredentials current;
   private int inUse;
   private int failures; // in a row
 
-  /** Connects to nothing yet. */
+  /** Does not connect yet. */
   Connection(
       String endpoints,
       Credentials credentials,
@@ -149,7 +149,7 @@ final class Connection implements AutoCloseable {
     inUse = ThreadLocalRandom.current().nextInt(replicas.size());
   }
 
-  /** To one replica within this process, on this channel. It says nothing. */
+  /** To one replica within this process, on this channel. Logs nothing. */
   Connection(ManagedChannel channel) {
     interceptors = List.of();
     idleTimeout = IDLE_TIMEOUT;
@@ -162,14 +162,14 @@ final class Connection implements AutoCloseable {
     stamp = List.of();
   }
 
-  /** The one in use. */
+  /** The replica in use. */
   Replica replica() {
     return replicas.get(inUse);
   }
 
   /**
-   * Uses the next replica from now on. The connection to the one in use is made again, which looks
-   * its name up again, unless it is being made: that is waited for, however long it takes.
+   * Switches to the next replica. The connection to the current one is made again, which looks its
+   * name up again; a connection that is still being made is left alone, however long it takes.
    */
   void moveOn(boolean silent) {
     if (!takesChangedFiles()) connectAgain(silent);
@@ -178,7 +178,7 @@ final class Connection implements AutoCloseable {
     replica().channel.resetConnectBackoff();
   }
 
-  /** All of them are used if all are of other services: they may have been mended. */
+  /** If all replicas belong to other services, all are used: somebody may have repaired them. */
   private void useNext() {
     int tries = 0;
     do {
@@ -194,8 +194,8 @@ final class Connection implements AutoCloseable {
   }
 
   /**
-   * How long to wait, in nanoseconds, before the endpoints are asked again while a session or a
-   * stream is open; {@link Lease#NEVER} while that need not be.
+   * How long to wait, in nanoseconds, before asking the endpoints again while a session or a stream
+   * is open; {@link Lease#NEVER} if that is not needed.
    */
   long untilSurvey() {
     if (isSure || isPinned || serviceId == null) return Lease.NEVER;
@@ -203,7 +203,7 @@ final class Connection implements AutoCloseable {
     return Math.max(surveyedAt + pause - System.nanoTime(), 0);
   }
 
-  /** What comes {@code late} is for {@link #heardLate}, on the thread of this connection. */
+  /** Pass what comes {@code late} to {@link #heardLate}, on the thread of this connection. */
   CompletableFuture<List<ServiceChoice.Answer>> survey(
       long patience, BiConsumer<Replica, String> late) {
     surveyedAt = System.nanoTime();
@@ -211,11 +211,11 @@ final class Connection implements AutoCloseable {
     return Survey.of(replicas, isPinned ? serviceId : null, patience, late);
   }
 
-  /** What the endpoints have said. Answers with null, or with why nothing can be asked now. */
+  /** Takes in the endpoints' answers. Returns null, or why no call can be made now. */
   ServiceException takeIn(List<ServiceChoice.Answer> answers) {
     for (int i = 0; i < answers.size(); i++) {
       ServiceException error = answers.get(i).error();
-      // One that is too old for this question may be used.
+      // An endpoint too old to know this call may be used.
       if (error == null || error.code() == Status.Code.UNIMPLEMENTED || !isTrouble(error)) continue;
       trouble.found(endpoints.get(i), error, replicas.get(i).answered);
     }
@@ -248,13 +248,13 @@ final class Connection implements AutoCloseable {
           refusal != null
               && (refusal.code() == Status.Code.UNIMPLEMENTED || !refusal.isTransient());
       if (error.isOfAnotherService() || !isRefused) continue;
-      inUse = i; // the call itself will say more: it is not permitted, or Identify is too new
+      inUse = i; // the call itself will tell more: not permitted, or Identify is too new
       return null;
     }
     if (error.isOfAnotherService()) {
       trouble.failed(allEndpoints(), error, false);
     } else {
-      trouble.failed(error); // of each endpoint it is said why
+      trouble.failed(error); // the reasons were logged per endpoint
     }
     return error;
   }
@@ -264,16 +264,16 @@ final class Connection implements AutoCloseable {
   }
 
   /**
-   * An answer to a survey after its end, which may come before {@link #takeIn}: then it chooses
-   * nothing.
+   * Takes in an answer that arrived after the end of its survey. If it arrives before {@link
+   * #takeIn}, it does not choose the service.
    */
   void heardLate(Replica replica, String id) {
     if (serviceId != null && !serviceId.equals(id)) doNotUse(replica.endpoint, id);
   }
 
-  /** False if it is of another service: then nothing that it says may be believed. */
+  /** False if it belongs to another service: then ignore its answer. */
   boolean isOfThisService(Replica replica, String id) {
-    if (id.isEmpty()) return true; // of an older server
+    if (id.isEmpty()) return true; // from an older server
     if (serviceId == null) serviceId = id;
     if (serviceId.equals(id)) return true;
     isSure = false;
@@ -290,12 +290,12 @@ final class Connection implements AutoCloseable {
             .formatted(endpoint, id, serviceId));
   }
 
-  /** Null if it is not known. */
+  /** Null if not known yet. */
   String serviceId() {
     return serviceId;
   }
 
-  /** Says with each call which service is meant, so that another one refuses it. */
+  /** Names the service in each call, so that a replica of another one refuses it. */
   private final class WithServiceId implements ClientInterceptor {
     @Override
     public <Request, Response> ClientCall<Request, Response> interceptCall(
@@ -320,7 +320,7 @@ final class Connection implements AutoCloseable {
     try {
       replicas.set(inUse, open(endpoints.get(inUse), current));
     } catch (RuntimeException | Error noResources) {
-      return; // the old one tries again by itself
+      return; // the old channel retries by itself
     }
     if (silent) {
       old.channel.shutdownNow();
@@ -330,23 +330,23 @@ final class Connection implements AutoCloseable {
     }
   }
 
-  /** How long to wait before the next try: longer with each one in a row. */
+  /** How long to wait before the next attempt: longer after each failure in a row. */
   long backoffMs() {
     long longest = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS << Math.min(failures++, 10));
     return ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
   }
 
-  /** It has said something, so its connection stands. */
+  /** The replica has answered, so its connection works. */
   void answered(Replica replica) {
     replica.answered = true;
     failures = 0;
     trouble.answered(replica.endpoint);
   }
 
-  /** A call has failed. What only the service can have said counts as an answer. */
+  /** A call has failed. An error that only the service can have sent counts as an answer. */
   void failed(Replica replica, ServiceException error) {
     if (!replicas.contains(replica)) return; // another connection has replaced it
-    if (error.isOfAnotherService()) return; // that was said
+    if (error.isOfAnotherService()) return; // already logged
     if (isTrouble(error)) {
       trouble.failed(replica.endpoint, error, replica.answered);
     } else {
@@ -358,22 +358,22 @@ final class Connection implements AutoCloseable {
     return error.isTransient() || (error.isRefusedForNow() && error.reason().isEmpty());
   }
 
-  /** Nothing has come back in time. */
+  /** No answer has come in time. */
   void silent() {
     failed(replica(), new ServiceException(Status.Code.DEADLINE_EXCEEDED, "no answer"));
   }
 
-  /** Whether it says nothing: nothing leaves this process. */
+  /** Whether it logs nothing, because no call leaves this process. */
   boolean isQuiet() {
     return isQuiet;
   }
 
-  /** The last failure; null if the last call was answered. Of any thread. */
+  /** The last failure; null if the last call was answered. From any thread. */
   ServiceException trouble() {
     return trouble.latest();
   }
 
-  /** Whatever is under way fails. Does not wait. */
+  /** Calls that are under way fail. Does not wait. */
   @Override
   public void close() {
     for (Replica replica : replicas) replica.channel.shutdownNow();
@@ -381,7 +381,7 @@ final class Connection implements AutoCloseable {
     replaced.clear();
   }
 
-  /** What is open is shut down only when this has gone well. */
+  /** Closes the old connections only if the new ones could be opened. */
   private void openAll(List<Object> newStamp) throws IOException {
     ChannelCredentials read = credentials.read();
     List<Replica> opened = new ArrayList<>();
@@ -400,7 +400,7 @@ final class Connection implements AutoCloseable {
     ManagedChannel built =
         Transport.shared()
             .use(channel)
-            .proxyDetector(address -> null) // one for web pages does not know these ports
+            .proxyDetector(address -> null) // a proxy for web pages does not know these ports
             .defaultServiceConfig(SERVICE_CONFIG)
             .disableServiceConfigLookUp()
             .idleTimeout(idleTimeout.toMillis(), TimeUnit.MILLISECONDS)
@@ -422,7 +422,7 @@ final class Connection implements AutoCloseable {
       openAll(now);
       return true;
     } catch (IOException | RuntimeException beingReplaced) {
-      return false; // the next failure looks again
+      return false; // try again after the next failure
     }
   }
 }

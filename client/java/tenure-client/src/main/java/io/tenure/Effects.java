@@ -5,8 +5,8 @@ import io.tenure.v1.KeepAliveRequest;
 import io.tenure.v1.ResignRequest;
 
 /**
- * What a session can decide, to be done in its order. Calls and streams have numbers that are never
- * used again. {@code patience} is the deadline of a call.
+ * Decisions of a session, to be carried out in order. Numbers of calls and streams are never
+ * reused. {@code patience} is the deadline of a call.
  */
 interface Effects {
   void campaign(long call, CampaignRequest request, long patience);

@@ -68,7 +68,7 @@ public interface ElectionListener {
 
   /**
    * A call failed, or the service does not let this process stand for now. It keeps trying. Called
-   * once for what goes unanswered, and once for a refusal.
+   * once for unanswered calls, and once for a refusal.
    *
    * @param candidacy where it stands
    * @param error what has failed

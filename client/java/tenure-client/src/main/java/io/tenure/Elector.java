@@ -80,7 +80,7 @@ public final class Elector {
     return new Builder(client);
   }
 
-  /** Says how to stand. Not thread-safe. */
+  /** Chooses the options. Not thread-safe. */
   public static final class Builder {
     private final TenureClient client;
     private ByteString value = ByteString.EMPTY;
@@ -130,7 +130,7 @@ public final class Elector {
      * Sets how long the work may take to end. It is asked to end that long before this process's
      * deadline. Unset: a quarter of the lease.
      *
-     * @param stopGrace what is more than half of the lease counts as that
+     * @param stopGrace more than half of the lease counts as half
      * @return this
      * @throws IllegalArgumentException if it is negative
      */
@@ -140,9 +140,9 @@ public final class Elector {
     }
 
     /**
-     * Sets who learns what happens.
+     * Sets the listener.
      *
-     * @param listener its promises are those of {@link ElectionListener}
+     * @param listener see {@link ElectionListener}
      * @return this
      */
     public Builder listener(ElectionListener listener) {
@@ -191,7 +191,7 @@ public final class Elector {
   }
 
   /**
-   * The same, until this process has led once.
+   * Like {@code stand}, but only until this process has led once.
    *
    * @param election 1 to 255 bytes
    * @param work must return soon after {@link Seat#isStopping}
@@ -242,7 +242,7 @@ public final class Elector {
     if (candidacy.refusal() != null) throw candidacy.refusal();
   }
 
-  /** However often this thread is interrupted: work must not go on behind its caller's back. */
+  /** Waits even if this thread is interrupted: work must not outlive its caller. */
   private static void awaitIdle(Candidacy candidacy) {
     boolean interrupted = false;
     for (boolean idle = false; !idle; ) {
@@ -277,7 +277,7 @@ public final class Elector {
   }
 
   /**
-   * The same, but does not wait for longer than {@code timeout}.
+   * The same, but waits for at most {@code timeout}.
    *
    * @param election 1 to 255 bytes
    * @param timeout zero: only until the service has answered
@@ -313,7 +313,7 @@ public final class Elector {
   }
 
   /**
-   * The seat with which {@link #runIfLeader} runs jobs: in a job, its own.
+   * The seat in which {@link #runIfLeader} runs jobs; within a job, the job's own.
    *
    * @param election its name
    * @return empty if this process does not lead

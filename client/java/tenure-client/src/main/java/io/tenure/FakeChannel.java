@@ -28,7 +28,7 @@ final class FakeChannel extends ManagedChannel {
     this.service = service;
   }
 
-  /** While it is not, calls and streams fail. */
+  /** While the service is not reachable, calls and streams fail. */
   void setReachable(boolean reachable) {
     this.reachable = reachable;
     if (!reachable) failAll();
@@ -56,7 +56,7 @@ final class FakeChannel extends ManagedChannel {
       implements FakeService.Stream {
     private final MethodDescriptor<Request, Response> method;
     private Listener<Response> client;
-    private MessageLite answer; // of a call with one answer; null: none
+    private MessageLite answer; // to a call with one answer; null: none
     private boolean ended; // under this
 
     Call(MethodDescriptor<Request, Response> method) {

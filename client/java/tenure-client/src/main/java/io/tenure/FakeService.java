@@ -36,13 +36,13 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The elections of a {@link FakeTenure}: what the service does with calls, without a database, for
- * as many clients as a test has. Thread-safe: one call at a time.
+ * The elections of a {@link FakeTenure}: handles calls as the service does, but without a database,
+ * for any number of clients. Thread-safe: one call at a time.
  */
 final class FakeService {
   private static final long LEASE_TTL = 10 * Lease.SECOND;
 
-  /** Where answers go. */
+  /** Receives the messages of a stream. */
   interface Stream {
     void send(MessageLite message);
   }
@@ -75,7 +75,7 @@ final class FakeService {
 
   private static final class Election {
     final String name;
-    final List<Place> places = new ArrayList<>(); // with the leader's
+    final List<Place> places = new ArrayList<>(); // including the leader's
     final List<Event> events = new ArrayList<>(); // the n-th has revision n
     long term;
     Place leader; // null: the seat is vacant
@@ -100,7 +100,7 @@ final class FakeService {
       return places.stream().filter(one -> one.session == session).findFirst().orElse(null);
     }
 
-    /** Those who wait, in the order in which they are elected. */
+    /** The places in the queue, in the order of election. */
     List<Place> queue() {
       Comparator<Place> order =
           Comparator.comparing((Place place) -> !place.session.candidate.equals(successor))
@@ -126,11 +126,11 @@ final class FakeService {
   private final Map<String, Election> elections = new TreeMap<>();
   private final Set<Observation> observations = new LinkedHashSet<>();
   private long now;
-  private long last; // of the numbers that it gives to sessions and places
+  private long last; // last number given to a session or a place
 
-  // The test's.
+  // For the test.
 
-  /** Ends the leases that are over by then. */
+  /** Ends the leases that expire by then. */
   synchronized void passTo(long time) {
     now = time;
     for (Session session : List.copyOf(sessions.values())) {
@@ -180,7 +180,7 @@ final class FakeService {
     return true;
   }
 
-  /** No stream is open any more. */
+  /** Closes all streams. */
   synchronized void disconnect() {
     sessions.values().forEach(session -> session.stream = null);
     observations.clear();
@@ -268,7 +268,7 @@ final class FakeService {
     }
   }
 
-  /** The leader ends its term, and has the next one unless somebody who waits is appointed. */
+  /** The leader ends its term, and gets the next one unless a waiting candidate is appointed. */
   private void leadOn(Election election, Session session, CampaignRequest request) {
     boolean isAppointed =
         election.queue().stream()
@@ -380,7 +380,7 @@ final class FakeService {
     stream.send(ObserveResponse.newBuilder().setSnapshot(snapshot).build());
   }
 
-  // The rest.
+  // Internals.
 
   private Election electionOf(String name) {
     return elections.computeIfAbsent(name, Election::new);
@@ -414,12 +414,12 @@ final class FakeService {
     notice(session, election, SeatNotice.newBuilder().setLost(lost));
   }
 
-  /** The next in the queue is elected, if the seat is vacant. */
+  /** Elects the next in the queue if the seat is vacant. */
   private void fill(Election election) {
     if (election.leader != null) return;
     for (Place place : election.queue()) {
       boolean isWanted = place.session.candidate.equals(election.successor);
-      if (place.priority < 0 && !isWanted) continue; // only if it is appointed
+      if (place.priority < 0 && !isWanted) continue; // only if appointed
       elect(election, place);
       return;
     }

@@ -22,17 +22,17 @@ import java.util.concurrent.TimeUnit;
  * assertFalse(seat.isLeader());
  * }</pre>
  *
- * <p>The clients are those of the library, with all that they decide; only the service and the time
- * are not real. No lease runs out unless the test says so. While a test waits for something by
- * itself ({@code awaitSeat}), no time passes here.
+ * <p>Clients are the library's own, with all that they decide; only the service and the time are
+ * fake. No lease runs out unless the test says so. While a test waits by itself ({@code
+ * awaitSeat}), no time passes here.
  *
- * <p>What it does not have: settings, policies, limits, pauses, cool-downs, and TLS. The times in
- * its messages are not set. Thread-safe; but only one thread should move the time.
+ * <p>It has no settings, policies, limits, pauses, cool-downs, or TLS. The times in its messages
+ * are not set. Thread-safe; but only one thread should move the time.
  */
 public final class FakeTenure {
   private static final long STEP_MAX = 1 * Lease.SECOND;
-  private static final int ROUNDS_MAX = 1_000; // of clients that answer each other
-  private static final long LISTENER_MS = 1_000; // one that takes longer is not waited for
+  private static final int ROUNDS_MAX = 1_000; // rounds in which clients answer each other
+  private static final long LISTENER_MS = 1_000; // slower listeners are not waited for
 
   private final FakeService service = new FakeService();
   private final List<FakeChannel> channels = new CopyOnWriteArrayList<>();
@@ -67,7 +67,7 @@ public final class FakeTenure {
    * A client of this service.
    *
    * @param candidate its name
-   * @return a builder, whose endpoints and credentials are of no account
+   * @return a builder, which ignores endpoints and credentials
    */
   public TenureClient.Builder client(String candidate) {
     return TenureClient.builder().candidate(candidate).closeOnExit(false).fake(this);
@@ -76,7 +76,7 @@ public final class FakeTenure {
   /**
    * An observer of this service, also for a {@link LeaderCache}.
    *
-   * @return a builder, whose endpoints and credentials are of no account
+   * @return a builder, which ignores endpoints and credentials
    */
   public Observer.Builder observer() {
     return Observer.builder().fake(this);
@@ -85,7 +85,7 @@ public final class FakeTenure {
   /**
    * Locks of this service.
    *
-   * @return a builder, whose endpoints and credentials are of no account
+   * @return a builder, which ignores endpoints and credentials
    */
   public TimedLocks.Builder locks() {
     return TimedLocks.builder().fake(this);
@@ -151,7 +151,7 @@ public final class FakeTenure {
   }
 
   /**
-   * Who leads, for the service. Its own process may have stopped believing before.
+   * The leader, for the service. Its own process may already have stopped believing.
    *
    * @param election its name
    * @return empty if nobody does
@@ -161,7 +161,7 @@ public final class FakeTenure {
   }
 
   /**
-   * Who waits.
+   * The queue of an election.
    *
    * @param election its name
    * @return candidates, in the order in which they will be elected
@@ -187,7 +187,7 @@ public final class FakeTenure {
     loops.add(loop);
   }
 
-  /** Until no client has anything left to decide at this time. */
+  /** Waits until no client has anything left to decide at this time. */
   private void settle() {
     loops.removeIf(ClientLoop::isOver);
     channels.removeIf(FakeChannel::isShutdown);
@@ -198,12 +198,12 @@ public final class FakeTenure {
     }
   }
 
-  /** False if the client has been told more than this. */
+  /** False if the client got other inputs meanwhile. */
   private static boolean isSettled(ClientLoop loop) {
     long before = loop.told();
     CountDownLatch calledBack = new CountDownLatch(1);
     try {
-      // By the time that the second input is handled, the effects of the first one are carried out.
+      // When the second input is handled, the effects of the first have been carried out.
       awaitTurn(loop, () -> {});
       awaitTurn(loop, () -> loop.callBack(calledBack::countDown));
       if (!loop.isOver()) calledBack.await(LISTENER_MS, TimeUnit.MILLISECONDS);

@@ -54,7 +54,7 @@ public final class FenceCalls implements ClientInterceptor {
   }
 
   /**
-   * Sends the term that {@code term} answers when a call begins, unless the call carries one. If it
+   * Sends the term that {@code term} returns when a call begins, unless the call carries one. If it
    * is 0, the call is not sent, and fails at once with FAILED_PRECONDITION and NOT_LEADER.
    *
    * @param election its name
@@ -89,7 +89,7 @@ public final class FenceCalls implements ClientInterceptor {
         Status.Code.FAILED_PRECONDITION, details, "NOT_LEADER", Map.of());
   }
 
-  /** The fence that a call carries. Throws TermRefusedException unless it carries exactly one. */
+  /** The fence that a call carries. Throws TermRefusedException unless there is exactly one. */
   static Fence fenceOf(Metadata headers) {
     String election = electionOf(headers);
     if (election == null) {
@@ -106,7 +106,7 @@ public final class FenceCalls implements ClientInterceptor {
     return new Fence(election, term);
   }
 
-  /** Null unless there is exactly one, and well formed. */
+  /** Null unless there is exactly one, and it is well formed. */
   private static String electionOf(Metadata headers) {
     byte[] bytes = onlyOne(headers.getAll(ELECTION));
     if (bytes == null) return null;
@@ -118,7 +118,7 @@ public final class FenceCalls implements ClientInterceptor {
     }
   }
 
-  /** 0 unless there is exactly one, and well formed. */
+  /** 0 unless there is exactly one, and it is well formed. */
   private static long termOf(Metadata headers) {
     String digits = onlyOne(headers.getAll(TERM));
     if (digits == null || !digits.matches("[0-9]{1,19}")) return 0;

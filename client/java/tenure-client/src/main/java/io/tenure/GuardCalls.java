@@ -16,12 +16,11 @@ import java.util.concurrent.TimeUnit;
  * Lets each call of a gRPC service into a {@link TermGuard} before its handler begins, until it has
  * ended: {@code ServerInterceptors.intercept(service, new GuardCalls(guard, "orders"))}.
  *
- * <p>A call is inside until it is answered, and no method of its handler runs any more. Handlers
- * that go on after that, or in threads of their own after their call was cancelled, call {@link
+ * <p>A call is inside until it is answered and no method of its handler runs any more. Handlers
+ * that continue after that, or on threads of their own after a cancellation, must call {@link
  * TermGuard#enter} themselves.
  *
- * <p>A call that must wait for others to leave keeps a thread of the server's executor meanwhile.
- * Thread-safe.
+ * <p>A call that waits for others to leave occupies a thread of the server's executor. Thread-safe.
  */
 public final class GuardCalls implements ServerInterceptor {
   private final TermGuard guard;
@@ -126,7 +125,7 @@ public final class GuardCalls implements ServerInterceptor {
       try {
         method.run();
       } catch (RuntimeException | Error failure) {
-        inside.answered(); // the server answers for it
+        inside.answered(); // the server answers with the error
         throw failure;
       } finally {
         inside.end();

@@ -5,38 +5,37 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The clock by which a holder counts its lease, in nanoseconds. Thread-safe.
+ * The clock that a holder counts its lease with, in nanoseconds. Thread-safe.
  *
- * <p>Java has no clock that runs on while the machine sleeps: {@link System#nanoTime} stands still.
- * So the time of day is looked at as well. When it has gone ahead of the other clock, the machine
- * has slept, or a virtual machine was paused; or somebody has set the time, which cannot be told
- * apart, and costs the seat at worst. When it has gone back, which may hide a sleep, the operating
- * system's uptime is asked.
+ * <p>Java has no clock that runs while the machine sleeps: {@link System#nanoTime} stops. So the
+ * time of day is read as well. If it gets ahead of the other clock, the machine has slept, a
+ * virtual machine was paused, or somebody has set the time. These cannot be told apart; at worst,
+ * the seat is lost. If it goes back, which may hide a sleep, the operating system's uptime is read.
  */
 final class HolderClock {
   /**
-   * What the two may differ by before it counts. A belief ends a tenth of the lease early, so at
-   * least 100 ms: the shortest lease of a service is a second.
+   * A difference between the two clocks that does not count. A belief ends a tenth of the lease
+   * early, so at least 100 ms: the shortest lease is a second.
    */
   private static final long TOLERANCE = 50 * Lease.MILLISECOND;
 
-  // Between two looks at the monotonic clock, this thread may be paused: then once more.
+  // This thread may be paused between two readings of the monotonic clock: then read again.
   private static final long LOOK_MAX = 5 * Lease.MILLISECOND;
   private static final int LOOKS_MAX = 3;
   private static final long START = 3600 * Lease.SECOND; // 0 is never
 
-  /** In nanoseconds, from any beginning. */
+  /** In nanoseconds, from any starting point. */
   interface Sources {
-    /** Only ever rises. */
+    /** Never goes back. */
     long monotonic();
 
     long wall();
 
-    /** Runs on while the machine sleeps, where it can; else the same as monotonic. */
+    /** Runs while the machine sleeps, if possible; else the same as monotonic. */
     long uptime();
   }
 
-  /** That of this process. */
+  /** The clock of this process. */
   static final HolderClock SYSTEM = new HolderClock(new SystemSources());
 
   private final Sources sources;
@@ -52,7 +51,7 @@ final class HolderClock {
     uptimeAhead = sources.uptime() - began;
   }
 
-  /** Rises always, and also while the machine sleeps. */
+  /** Never goes back or stops, not even while the machine sleeps. */
   synchronized long now() {
     long before;
     long wall;
@@ -77,7 +76,7 @@ final class HolderClock {
   }
 
   private static final class SystemSources implements Sources {
-    private static final Path UPTIME = Path.of("/proc/uptime"); // of Linux
+    private static final Path UPTIME = Path.of("/proc/uptime"); // on Linux
 
     @Override
     public long monotonic() {

@@ -48,12 +48,12 @@ public final class LeaderCache implements AutoCloseable {
     private static final CachedSeat NEVER_USED = new CachedSeat(Optional.empty(), 0, 0);
   }
 
-  /** Learns of each change, on the observer's thread. */
+  /** Called for each change, on the observer's thread. */
   @FunctionalInterface
   public interface Listener {
     /**
-     * The state of an election has changed. {@link LeaderCache#get} already answers with this
-     * state, or a later one.
+     * The state of an election has changed. {@link LeaderCache#get} already returns this state, or
+     * a later one.
      *
      * @param election its name
      * @param seat its state
@@ -83,7 +83,7 @@ public final class LeaderCache implements AutoCloseable {
    * The same, with a listener.
    *
    * @param observed which elections, and where
-   * @param listener learns of each change
+   * @param listener is called for each change
    * @throws IllegalArgumentException if no election is named
    */
   public LeaderCache(Observer.Builder observed, Listener listener) {
@@ -109,7 +109,7 @@ public final class LeaderCache implements AutoCloseable {
   }
 
   /**
-   * Who leads, as far as it is known. Never waits.
+   * The leader, as far as known. Never waits.
    *
    * @param election its name
    * @return empty if nobody leads, or nothing is known

@@ -9,9 +9,9 @@ import com.google.protobuf.Duration;
  * classes every time and every duration is in nanoseconds on the holder's clock, and times are
  * positive.
  *
- * <p>The service counts a lease from the moment at which it took the renewal. The holder counts it
- * from before it sent that renewal, and believes in it for a tenth less: so it stops before the
- * service lets anyone else in, as long as the two clocks drift apart by less than a tenth.
+ * <p>The service counts a lease from when it received the renewal. The holder counts it from before
+ * it sent that renewal, and believes in it for a tenth less: so it stops before the service elects
+ * anyone else, as long as the two clocks drift apart by less than a tenth.
  */
 final class Lease {
   static final long MILLISECOND = 1_000_000;
@@ -22,13 +22,13 @@ final class Lease {
   private static final int BELIEF_DIVISOR = 10;
 
   private static final int RENEWALS_PER_LEASE = 3;
-  private static final long SECONDS_MAX = 1_000_000_000; // what is longer is that long
+  private static final long SECONDS_MAX = 1_000_000_000; // longer leases are cut to this
 
   private long ttl;
   private long believedUntil;
   private long renewedAt;
 
-  /** A renewal that was sent at {@code sentAt} was answered. Answers may come in any order. */
+  /** A renewal sent at {@code sentAt} was answered. Answers may come in any order. */
   void renewed(long sentAt, long ttl) {
     this.ttl = ttl;
     renewedAt = Math.max(renewedAt, sentAt);
@@ -52,7 +52,7 @@ final class Lease {
     return renewedAt + ttl;
   }
 
-  /** When a renewal, and a second try of it, should have been answered. */
+  /** When a renewal, and a second attempt, should have been answered. */
   long overdueAt() {
     return renewedAt + ttl / 2;
   }

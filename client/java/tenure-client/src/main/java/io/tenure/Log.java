@@ -3,7 +3,7 @@ package io.tenure;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
-/** What the library says, through the application's logger {@code io.tenure}. Never throws. */
+/** Logs to the application's logger {@code io.tenure}. Never throws. */
 final class Log {
   private static final Logger LOGGER = System.getLogger("io.tenure");
 
@@ -29,7 +29,7 @@ final class Log {
     try {
       LOGGER.log(level, what, failure);
     } catch (RuntimeException | Error brokenLogger) {
-      // A seat matters more than a line.
+      // A seat matters more than a log line.
     }
   }
 }

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an observer has seen, and hence what it asks for next and what is news to it.
+ * What an observer has seen, and therefore what it requests next and what is news to it.
  *
- * <p>Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or
- * leaves out, every event is news exactly once, and in order. Not thread-safe.
+ * <p>Pure: no I/O, no clock. Streams are noted one after another; whatever each repeats or leaves
+ * out, every event is news exactly once, and in order. Not thread-safe.
  */
 final class Observation {
   static final long SNAPSHOT = 0; // in place of a revision: begin with a snapshot
@@ -31,7 +31,7 @@ final class Observation {
       this(names, prefix, fromRevision, Map.of());
     }
 
-    /** Of another service, where revisions mean nothing. */
+    /** For another service, where these revisions mean nothing. */
     Wish withoutRevisions() {
       return new Wish(names, prefix, SNAPSHOT);
     }
@@ -39,9 +39,9 @@ final class Observation {
 
   enum Verdict {
     NEWS,
-    /** It was reported before, or was not wanted. */
+    /** It was reported before, or was not requested. */
     KNOWN,
-    /** Before it something is missing: open another stream. */
+    /** Something before it is missing: open another stream. */
     GAP
   }
 
@@ -51,14 +51,14 @@ final class Observation {
 
   Observation(Wish wish) {
     this.wish = wish;
-    // As if everything before had been seen.
+    // As if all earlier events had been seen.
     wish.fromRevisions.forEach((election, revision) -> seen.put(election, revision - 1));
   }
 
   /**
-   * What to ask for on the next stream. An observer resumes each election that it has seen by name:
-   * the contract allows as many selectors as one stream may watch elections, and the prefixes on
-   * top.
+   * What to ask for on the next stream. An observer resumes every election that it has seen by
+   * name: the contract allows one selector for each election that a stream may watch, plus the
+   * prefixes.
    */
   ObserveRequest request() {
     ObserveRequest.Builder request = ObserveRequest.newBuilder();
@@ -87,7 +87,7 @@ final class Observation {
     return selector.build();
   }
 
-  /** What a message of the stream in use is. Only news counts as seen. */
+  /** Classifies a message of the stream in use. Only news counts as seen. */
   Verdict note(ObserveResponse message) {
     return switch (message.getMessageCase()) {
       case SNAPSHOT -> noteSnapshot(message.getSnapshot());
@@ -96,19 +96,19 @@ final class Observation {
         opened = true;
         yield Verdict.NEWS;
       }
-      case MESSAGE_NOT_SET -> Verdict.KNOWN; // of a newer service
+      case MESSAGE_NOT_SET -> Verdict.KNOWN; // from a newer service
     };
   }
 
   private Verdict noteSnapshot(Snapshot snapshot) {
     String election = snapshot.getElection();
     Long known = seen.get(election);
-    // Only a RESYNC may pass over events, or go back: to a database that was restored.
+    // Only a RESYNC may skip events, or go back, to a restored database.
     if (known != null && snapshot.getReason() != Snapshot.Reason.REASON_RESYNC) {
       return snapshot.getRevision() <= known ? Verdict.KNOWN : Verdict.GAP;
     }
-    // What was found by its prefix and is deleted need not be asked for by name, if the prefix asks
-    // for its first event.
+    // A deleted election that was found by prefix need not be requested by name, if the prefix asks
+    // for first events.
     if (wish.prefix && snapshot.getRevision() == 0 && wish.fromRevision <= 1) {
       seen.remove(election);
     } else {
@@ -122,7 +122,7 @@ final class Observation {
     long revision = event.getRevision();
     long next = known == null ? Math.max(wish.fromRevision, 1) : known + 1;
     if (revision < next) return Verdict.KNOWN;
-    // The service knows which one is the first: in a database that was restored it is not 1.
+    // The service knows which event is the first: in a restored database it is not 1.
     if (revision > next && next != 1) return Verdict.GAP;
     seen.put(event.getElection(), revision);
     return Verdict.NEWS;

@@ -60,11 +60,11 @@ import java.util.function.Supplier;
 public final class Observer implements AutoCloseable {
   private static final int OBSERVED_MAX = 10_000;
   private static final int PREFIXES_MAX = 64;
-  private static final int MESSAGES_MAX = 256; // that have come, and are not told yet
+  private static final int MESSAGES_MAX = 256; // received, but not reported yet
 
   private final List<String> prefixes; // none: it observes names
   private final Observation.Wish wish;
-  private Observation observation; // of its thread
+  private Observation observation; // for the observer's thread
   private final Supplier<Connection> newConnection;
   private final long silenceMax;
   private final ReentrantLock gate = new ReentrantLock(); // held while the listener runs
@@ -72,7 +72,7 @@ public final class Observer implements AutoCloseable {
   private boolean started; // under this
   private volatile Stream stream; // null: none is open
   private final Queue<Runnable> lateAnswers = new ConcurrentLinkedQueue<>(); // of surveys
-  private CompletableFuture<List<ServiceChoice.Answer>> survey; // null: taken in; of its thread
+  private CompletableFuture<List<ServiceChoice.Answer>> survey; // null: taken in; for its thread
 
   private Observer(Builder builder) {
     prefixes = builder.prefix ? builder.names : List.of();
@@ -85,7 +85,7 @@ public final class Observer implements AutoCloseable {
   }
 
   /**
-   * An observer of the elections that are named next.
+   * An observer of the elections named next.
    *
    * @return a builder
    */
@@ -93,7 +93,7 @@ public final class Observer implements AutoCloseable {
     return new Builder();
   }
 
-  /** Says what to observe, and where. Not thread-safe. */
+  /** Chooses what to observe, and where. Not thread-safe. */
   public static final class Builder extends ServiceBuilder<Builder> {
     private List<String> names = List.of();
     private boolean prefix;
@@ -228,7 +228,7 @@ public final class Observer implements AutoCloseable {
   /**
    * Begins to observe, in the background.
    *
-   * @param listener who learns what happens
+   * @param listener is called for what happens
    * @throws IllegalStateException if it was started before
    * @throws java.io.UncheckedIOException if a file for TLS cannot be read; it may be started again
    */
@@ -248,15 +248,15 @@ public final class Observer implements AutoCloseable {
   }
 
   /**
-   * Ends the observation. The listener is not called any more when it has returned. Waits for a
-   * call that runs, unless it is made from there.
+   * Ends the observation. No listener is called after it has returned. Waits for a running call,
+   * unless the listener makes this call.
    */
   @Override
   public void close() {
     closed.countDown();
     Stream open = stream;
     if (open != null) open.cancel();
-    gate.lock(); // until a call that runs has returned
+    gate.lock(); // until a running call has returned
     gate.unlock();
   }
 
@@ -264,7 +264,7 @@ public final class Observer implements AutoCloseable {
     return prefixes;
   }
 
-  // All of these on its thread.
+  // All of these run on the observer's thread.
 
   private void observe(Connection connection, ObserverListener listener) {
     try (connection) {
@@ -287,31 +287,31 @@ public final class Observer implements AutoCloseable {
     }
   }
 
-  /** Something to wait for, for some nanoseconds. */
+  /** Waits for something, for at most this many nanoseconds. */
   private interface Wait<Result> {
     Result awaitFor(long patience) throws InterruptedException;
   }
 
-  /** This thread is the observer's own: nobody else's interrupt ends it. */
+  /** This thread is the observer's own: an interrupt from elsewhere does not end it. */
   private static <Result> Result awaitFor(long patience, Wait<Result> what) {
     long began = System.nanoTime();
     while (true) {
       try {
         return what.awaitFor(Math.max(patience - (System.nanoTime() - began), 0));
       } catch (InterruptedException fromOutside) {
-        // It waits for the rest.
+        // Wait for the rest of the time.
       }
     }
   }
 
-  /** The same request will not be answered otherwise. */
+  /** The same request would be refused again. */
   private static boolean isRefusal(ServiceException error) {
     if (error.code() == Status.Code.PERMISSION_DENIED) return true;
     if (error.reason().equals("OBSERVE_TOO_WIDE")) return true;
     return !error.isTransient() && !error.isRefusedForNow();
   }
 
-  /** In nanoseconds, like the backoff; at least as long as the service wants. */
+  /** In nanoseconds, like the backoff; at least as long as the service asks. */
   static long pauseAfter(ServiceException error, long backoff) {
     long refused =
         ThreadLocalRandom.current()
@@ -323,7 +323,7 @@ public final class Observer implements AutoCloseable {
     return closed.getCount() == 0;
   }
 
-  /** Answers with why it has ended; null if its service was replaced. */
+  /** Returns why the stream ended; null if the service was replaced. */
   private ServiceException followOneStream(Connection connection, ObserverListener listener) {
     if (connection.needsSurvey()) {
       beginSurvey(connection);
@@ -374,7 +374,7 @@ public final class Observer implements AutoCloseable {
     }
   }
 
-  /** One at a time. */
+  /** Starts a survey unless one is running. */
   private CompletableFuture<List<ServiceChoice.Answer>> beginSurvey(Connection connection) {
     if (survey == null) {
       survey =
@@ -385,7 +385,7 @@ public final class Observer implements AutoCloseable {
     return survey;
   }
 
-  /** Which replicas may be asked. Answers with null, or with why none may be. */
+  /** Finds out which replicas may be asked. Returns null, or why none may be. */
   private ServiceException takeInSurvey(Connection connection, ObserverListener listener) {
     String before = connection.serviceId();
     List<ServiceChoice.Answer> answers = awaitFor(Lease.NEVER, left -> answersOf(survey));
@@ -401,7 +401,7 @@ public final class Observer implements AutoCloseable {
     for (Runnable late = lateAnswers.poll(); late != null; late = lateAnswers.poll()) late.run();
   }
 
-  /** It ends by itself, in time. */
+  /** The survey ends by itself, in bounded time. */
   private static List<ServiceChoice.Answer> answersOf(
       CompletableFuture<List<ServiceChoice.Answer>> survey) throws InterruptedException {
     try {
@@ -428,7 +428,7 @@ public final class Observer implements AutoCloseable {
       case SNAPSHOT -> tell(() -> listener.snapshot(message.getSnapshot()));
       case EVENT -> tell(() -> listener.event(message.getEvent()));
       case PROGRESS -> tell(() -> listener.progress(message.getProgress()));
-      case MESSAGE_NOT_SET -> {} // of a newer service
+      case MESSAGE_NOT_SET -> {} // from a newer service
     }
   }
 
@@ -441,12 +441,12 @@ public final class Observer implements AutoCloseable {
     }
   }
 
-  /** What comes from a stream: a response, or at last its end; or the end of a survey. */
+  /** A response of a stream, or its end, or the end of a survey. */
   private record Message(ObserveResponse response, ServiceException end) {
     static final Message SURVEYED = new Message(null, null);
   }
 
-  /** One stream, which sends no more than is taken. */
+  /** One stream, which requests no more messages than are taken. */
   private static final class Stream
       implements ClientResponseObserver<ObserveRequest, ObserveResponse> {
     final BlockingQueue<Message> messages = new LinkedBlockingQueue<>();

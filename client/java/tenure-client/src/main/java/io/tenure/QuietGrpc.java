@@ -8,11 +8,11 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Keeps what gRPC logs of the library's channels from the application's log: the library says it
- * itself. What gRPC logs of other channels stays.
+ * Keeps gRPC's log lines about the library's channels out of the application's log, because the
+ * library logs the same itself. Lines about other channels stay.
  */
 final class QuietGrpc {
-  /** Kept, because a logger that nobody keeps loses its filter. */
+  /** Kept, because a logger without references loses its filter. */
   private static final Logger CHANNELS = Logger.getLogger("io.grpc.internal.ManagedChannelImpl");
 
   private static final int ENDPOINTS_MAX = 1_000; // the latest ones
@@ -33,14 +33,14 @@ final class QuietGrpc {
 
   private QuietGrpc() {}
 
-  /** From now on for channels to this endpoint. */
+  /** Silences channels to this endpoint from now on. */
   static void about(String endpoint) {
     synchronized (ENDPOINTS) {
       ENDPOINTS.put(key(endpoint), true);
     }
   }
 
-  /** As gRPC writes it in the name of a channel, however it is spelled. */
+  /** The endpoint as gRPC writes it in the name of a channel, however it was spelled. */
   private static String key(String endpoint) {
     return "(" + endpoint.toLowerCase(Locale.ROOT) + ")";
   }

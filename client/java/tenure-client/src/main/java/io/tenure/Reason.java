@@ -15,20 +15,20 @@ import javax.net.ssl.SSLException;
 /**
  * Why a replica cannot be used, in plain words.
  *
- * @param kind the part that is the same for every such failure
- * @param details what differs; may be empty
+ * @param kind the part that all such failures share
+ * @param details the rest; may be empty
  */
 record Reason(String kind, String details) {
-  // What other protocols begin with, in gRPC's hex dump of the first five bytes.
+  // How other protocols begin, in gRPC's hex dump of the first five bytes.
   private static final Map<String, String> GREETINGS =
       Map.of("485454502f", "is it an HTTP port?", "1503", "does it want TLS?");
   private static final String NO_GRPC = "it does not speak gRPC";
   private static final int CAUSES_MAX = 20;
 
   /**
-   * Of a failed call.
+   * The reason of a failed call.
    *
-   * @param connected whether anything came back on this connection before
+   * @param connected whether anything was received on this connection before
    */
   static Reason of(ServiceException error, boolean connected) {
     Reason reason = ofCauses(error.getCause());
@@ -44,17 +44,17 @@ record Reason(String kind, String details) {
     };
   }
 
-  /** In place of what gRPC says of a call that this has caused to fail. */
+  /** Replaces gRPC's text about a call that this cause made fail. */
   static String of(Throwable cause, String said) {
     Reason reason = ofCauses(cause);
     if (reason != null) return reason.toString();
     return said.isEmpty() ? cause.toString() : said;
   }
 
-  /** Null if they say nothing. */
+  /** Null if they say nothing useful. */
   private static Reason ofCauses(Throwable outermost) {
     List<Throwable> causes = causesOf(outermost);
-    for (int i = causes.size() - 1; i >= 0; i--) { // the innermost one says most
+    for (int i = causes.size() - 1; i >= 0; i--) { // the innermost one is the most specific
       Reason reason = ofCause(causes.get(i));
       if (reason != null) return reason;
     }
@@ -65,7 +65,7 @@ record Reason(String kind, String details) {
     if (error.reason().equals("STORE_UNAVAILABLE")) {
       return new Reason("the service runs, but cannot reach its database", details);
     }
-    // The other one is gRPC's for a connection that was reset.
+    // gRPC's text for a connection that was reset.
     if (details.equals("Network closed for unknown reason") || details.equals("io exception")) {
       return connected
           ? new Reason("the connection broke", "")
@@ -74,7 +74,7 @@ record Reason(String kind, String details) {
     return new Reason(details.isEmpty() ? Status.Code.UNAVAILABLE.name() : details, "");
   }
 
-  /** Null if it says nothing. */
+  /** Null if it says nothing useful. */
   private static Reason ofCause(Throwable cause) {
     String message = cause.getMessage() == null ? "" : cause.getMessage();
     String type = cause.getClass().getSimpleName(); // Netty's classes are shaded

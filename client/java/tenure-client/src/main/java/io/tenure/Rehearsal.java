@@ -27,10 +27,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * A term that begins and ends within this process.
  *
- * <p>A JVM loads and links code when it first runs, and so it would in the middle of the first
- * change of leader, for longer than all the rest of it takes. A rehearsal is a client of a service
- * that exists only here: it waits, is elected, works, resigns, and is closed. What a change of
- * leader needs has run then.
+ * <p>A JVM loads and links code when it first runs. Without a rehearsal, it would do so in the
+ * middle of the first change of leader, and take longer than all the rest. The rehearsal is a
+ * client of a service that exists only here: it waits, is elected, works, resigns, and is closed.
+ * Then all code that a change of leader needs has run.
  */
 final class Rehearsal {
   private static final String NAME = "rehearsal";
@@ -39,7 +39,7 @@ final class Rehearsal {
 
   private Rehearsal() {}
 
-  /** In the background, once in this process. */
+  /** Runs in the background, once in this process. */
   static void begin() {
     if (BEGUN.getAndSet(true)) return;
     try {
@@ -47,7 +47,7 @@ final class Rehearsal {
       thread.setDaemon(true);
       thread.start();
     } catch (RuntimeException | Error theFirstChangeIsSlower) {
-      // It will be right all the same.
+      // The library works without a rehearsal, too.
     }
   }
 
@@ -56,7 +56,7 @@ final class Rehearsal {
     try {
       lead(client);
     } catch (Exception | Error theFirstChangeIsSlower) {
-      // It will be right all the same.
+      // The library works without a rehearsal, too.
     }
   }
 
@@ -74,7 +74,7 @@ final class Rehearsal {
     return new ClientLoop(options, new Connection(new Service()), clock, List.of());
   }
 
-  /** No time passes, so that on a slow machine nothing is late. */
+  /** No time passes, so nothing is late on a slow machine. */
   private static final class Standstill implements HolderClock.Sources {
     @Override
     public long monotonic() {
@@ -92,7 +92,7 @@ final class Rehearsal {
     }
   }
 
-  /** Elects the candidate that waits. Each message is written and read, as if it were sent. */
+  /** Elects the waiting candidate. Messages are serialized and parsed as if they were sent. */
   private static final class Service extends ManagedChannel {
     private volatile Call<?, ?> stream;
 

@@ -16,18 +16,18 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>The work must end a grace before this process's deadline, when an operator asks it to make
- * way, when the seat is lost, and when this process stands no more. No thread is interrupted,
+ * <p>The work must end a grace period before this process's deadline, when an operator asks it to
+ * make way, when the seat is lost, and when this process stops standing. No thread is interrupted,
  * unless the work asks for it: {@code seat.onStop(Thread.currentThread()::interrupt)}.
  */
 public final class Seat implements AutoCloseable {
   private final Candidacy candidacy;
   private final Leadership leadership;
   private final Stop stop;
-  private final Thread job; // the one that a job runs on; null: the term's own seat
+  private final Thread job; // the thread of a job; null: the term's own seat
   private volatile boolean released; // the work in it has given it up; written under stop
 
-  /** The end of a term: one for all who work in it. */
+  /** The end of a term, shared by all work in it. */
   private static final class Stop {
     private final CountDownLatch asked = new CountDownLatch(1);
     private final Deque<Action> actions = new ArrayDeque<>(); // under this
@@ -49,7 +49,7 @@ public final class Seat implements AutoCloseable {
     this.job = job;
   }
 
-  /** For a job on this thread, which ends before its term does. */
+  /** The seat of a job on this thread, which ends before its term does. */
   Seat forJob() {
     return new Seat(candidacy, leadership, stop, Thread.currentThread());
   }
@@ -82,7 +82,7 @@ public final class Seat implements AutoCloseable {
   }
 
   /**
-   * The service's word, as of the grant.
+   * The service's record, as of the grant.
    *
    * @return candidate, value, time of the election, lease
    */
@@ -141,8 +141,8 @@ public final class Seat implements AutoCloseable {
   }
 
   /**
-   * Has {@code action} run when the work must end; at once if it has been asked already. To have a
-   * thread interrupted that blocks: {@code seat.onStop(Thread.currentThread()::interrupt)}.
+   * Runs {@code action} when the work must end; at once if it has been asked already. To interrupt
+   * a thread that blocks: {@code seat.onStop(Thread.currentThread()::interrupt)}.
    *
    * @param action called once, on the thread that renews the lease: it must return at once. It is
    *     not called after the work has ended
@@ -159,8 +159,8 @@ public final class Seat implements AutoCloseable {
 
   /**
    * Gives up the seat, if it is that of {@link Elector#lead} or {@link Elector#tryLead}: the work
-   * has ended. Returns at once, and the service is notified. Any other seat it leaves as it is: a
-   * {@link Work} gives it up when it returns, and a {@link Candidacy} when it is closed.
+   * has ended. Returns at once, and the service is notified. Other seats stay as they are: a {@link
+   * Work} gives its seat up when it returns, and a {@link Candidacy} when it is closed.
    */
   @Override
   public void close() {
@@ -184,7 +184,7 @@ public final class Seat implements AutoCloseable {
     return stop.why != null;
   }
 
-  /** Its work has ended, and nobody is left to notify. If that was not a job, so has its term. */
+  /** The work has ended, and nobody is left to notify. Unless it was a job, the term ends, too. */
   void release() {
     synchronized (stop) {
       released = true;
@@ -199,7 +199,7 @@ public final class Seat implements AutoCloseable {
     askToStop(reason);
   }
 
-  /** False if it was called before. Under the candidacy's lock. */
+  /** False if it was called before. Requires the candidacy's lock. */
   boolean workEnds() {
     boolean isFirst = !stop.workEnded;
     stop.workEnded = true;
@@ -207,7 +207,7 @@ public final class Seat implements AutoCloseable {
   }
 
   void askToStop(String reason) {
-    synchronized (stop) { // so that no action comes after the release
+    synchronized (stop) { // so that no action follows the release
       if (stop.why != null) return;
       stop.why = reason;
       stop.asked.countDown();

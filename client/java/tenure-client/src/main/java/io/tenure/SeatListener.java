@@ -4,13 +4,13 @@ import io.tenure.v1.Cause;
 import io.tenure.v1.Leadership;
 import io.tenure.v1.Standing;
 
-/** What a process learns about one of its seats, in this order. */
+/** The events of one seat, in this order. */
 interface SeatListener {
   default void standing(Standing place) {}
 
   default void elected(Leadership leadership) {}
 
-  /** The lease is not renewed as it should be. The seat is still held. */
+  /** Renewals are late. The seat is still held. */
   default void suspended() {}
 
   default void resumed() {}
@@ -21,14 +21,14 @@ interface SeatListener {
   /** The work must end. Only if there is work. */
   default void stopWork() {}
 
-  /** The work has not ended in time, and the seat may soon be another's. */
+  /** The work has not ended in time, and another candidate may soon hold the seat. */
   default void overrun() {}
 
   default void lost(Cause cause) {}
 
-  /** A campaign was not answered, or refused for a while; it is tried again. */
+  /** A campaign was not answered, or was refused for now; it is repeated. */
   default void troubled(ServiceException error) {}
 
-  /** The service refuses this campaign for good; the elector stands no more. */
+  /** The service refuses this campaign for good; the elector no longer stands. */
   default void refused(ServiceException error) {}
 }

@@ -1,6 +1,6 @@
 package io.tenure;
 
-/** The term is over, or its work has to end before it is. The message says why. */
+/** The term has ended, or its work has to end before it does. The message says why. */
 public class SeatLostException extends TenureException {
   private static final long serialVersionUID = 1;
 
@@ -14,10 +14,10 @@ public class SeatLostException extends TenureException {
   }
 
   /**
-   * The end of a term, as another exception tells it.
+   * The end of a term that another exception reports.
    *
    * @param message which term, and why
-   * @param cause what has told of it
+   * @param cause the other exception
    */
   public SeatLostException(String message, Throwable cause) {
     super(message, cause);

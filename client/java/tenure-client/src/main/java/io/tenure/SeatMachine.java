@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One elector's stand in its election: what to ask of the service, what to believe, what to tell.
+ * One elector's seat: what to ask of the service, what to believe, what to report.
  *
  * <pre>
  *   OUTSIDE --campaign--> STANDING --elected--> LEADING --asked to stop--> STOPPING
@@ -18,14 +18,15 @@ import java.util.function.Consumer;
  *      +---------- the work has ended ----------- ENDING                   RESIGNING --> OUTSIDE
  * </pre>
  *
- * <p>A holder that stops because its lease ran out, and wants to lead on, does not resign: while
- * the lease is believed in, and so the session lives, it asks for the next term of its own seat.
+ * <p>A holder that stops because its lease ran out, but wants to keep leading, does not resign: as
+ * long as its lease is believed in, so the session is alive, it asks for the next term of its own
+ * seat.
  *
  * <pre>
  *   STOPPING --the work has ended--> RETAKING --elected in the next term--> LEADING
  * </pre>
  *
- * <p>What it keeps to:
+ * <p>Invariants:
  *
  * <ul>
  *   <li>It believes in a term only while the session's lease is believed in, and never again in a
@@ -48,7 +49,7 @@ final class SeatMachine {
     RESIGNING
   }
 
-  /** What the service has to be asked next. */
+  /** The next request to the service. */
   enum Need {
     NOTHING,
     CAMPAIGN,
@@ -68,15 +69,15 @@ final class SeatMachine {
   private boolean wanted = true;
   private Phase phase = Phase.OUTSIDE;
   private Leadership leadership = Leadership.getDefaultInstance(); // of the term that is held
-  private long askedInTerm; // the term that was held when the last campaign was asked
-  private long askedAfterTerm; // the one that it was to follow
-  private boolean maybePlaced; // a campaign of this session is under way or may have been heard
+  private long askedInTerm; // the term that was held when the last campaign was sent
+  private long askedAfterTerm; // the term that it was meant to follow
+  private boolean maybePlaced; // a campaign of this session is under way or may have been received
   private boolean proclaiming; // the service may not know the value yet
   private boolean believes;
   private boolean working;
   private boolean suspended;
   private boolean overran;
-  private boolean outlivedLease; // the lease has ended the last belief, or nearly
+  private boolean outlivedLease; // the last belief ended with the lease, or nearly
   private Trouble trouble = Trouble.NONE;
   private long leaseTtl; // when the term began
   private long stopAskedAt;
@@ -96,7 +97,7 @@ final class SeatMachine {
     if (phase == Phase.STANDING || phase == Phase.LEADING) needAt = now;
   }
 
-  /** Stands no more: the work is asked to end, then the seat is given up. */
+  /** No longer stands: the work is asked to end, then the seat is given up. */
   void leave(long now) {
     wanted = false;
     if (phase == Phase.LEADING) {
@@ -129,7 +130,7 @@ final class SeatMachine {
     }
   }
 
-  /** The deadline has passed for somebody, if not at {@code now}. */
+  /** A reader has seen the deadline pass, even if {@code now} is earlier. */
   void beliefEnded(long now) {
     if (!believes) return;
     if (working && phase == Phase.LEADING) events.add(SeatListener::stopWork);
@@ -143,9 +144,9 @@ final class SeatMachine {
     }
   }
 
-  // What becomes of the need.
+  // Progress of the need.
 
-  /** A campaign is on its way. One at a time, and none beside a resignation. */
+  /** A campaign was sent. One at a time, and never beside a resignation. */
   void asked() {
     askedInTerm = term();
     askedAfterTerm = afterTerm();
@@ -153,7 +154,7 @@ final class SeatMachine {
     proclaiming = false;
   }
 
-  /** It was not answered, or refused for a while: to be asked again at {@code retryAt}. */
+  /** The request failed, or was refused for now. It is repeated at {@code retryAt}. */
   void unanswered(ServiceException error, long retryAt) {
     Trouble now = error.isTransient() ? Trouble.UNANSWERED : Trouble.REFUSED;
     if (now != trouble) events.add(listener -> listener.troubled(error));
@@ -165,8 +166,8 @@ final class SeatMachine {
   // What the service says.
 
   /**
-   * The last campaign was answered: this session waits. To be asked again at {@code checkAt},
-   * because a place that is taken away is not told.
+   * The last campaign was answered: this session is in the queue. It is repeated at {@code
+   * checkAt}, because nobody reports the loss of a place.
    */
   void onStanding(Standing place, long now, long checkAt) {
     trouble = Trouble.NONE;
@@ -188,7 +189,7 @@ final class SeatMachine {
   void onElected(Leadership granted, long now, Lease lease) {
     if (granted.getTerm() <= term()) return;
     if (granted.getTerm() <= closedTerm) {
-      // Older news; or else the service takes for the leader who must never act in this term.
+      // Either stale, or the service still thinks we lead a term that we have given up.
       if (term() == 0 && phase != Phase.ENDING) {
         leadership = granted;
         giveUp(now);
@@ -200,7 +201,7 @@ final class SeatMachine {
     trouble = Trouble.NONE;
     outlivedLease = false;
     if (working) {
-      phase = Phase.STOPPING; // still for an earlier term: this one is given up after it
+      phase = Phase.STOPPING; // still working for an earlier term: give this one up afterwards
     } else if (!wanted || !lease.believedAt(now)) {
       giveUp(now);
     } else {
@@ -208,7 +209,7 @@ final class SeatMachine {
     }
   }
 
-  /** The campaign that was asked last was answered: this session leads in {@code term}. */
+  /** The last campaign was answered: this session leads in {@code term}. */
   void onCampaignElected(long term, long now) {
     if (phase == Phase.RETAKING && term == term() && term == askedAfterTerm) {
       giveUp(now); // the service does not know after_term
@@ -222,7 +223,7 @@ final class SeatMachine {
     if (term() != 0) {
       over(cause, now);
     } else if (phase == Phase.STANDING) {
-      // Elected and lost before anybody here knew of it.
+      // Elected and lost before this process knew.
       phase = Phase.OUTSIDE;
       needAt = now;
     }
@@ -238,13 +239,13 @@ final class SeatMachine {
     }
   }
 
-  /** The session is over, and with it whatever it held. */
+  /** The session has ended, and with it all that it held. */
   void onSessionOver(Cause cause, long now) {
     maybePlaced = false;
     over(cause, now);
   }
 
-  /** The campaign that was asked last will not be granted, ever. */
+  /** The last campaign will never be granted. */
   void onRefused(ServiceException error, long now) {
     events.add(listener -> listener.refused(error));
     // While it leads, only the value is refused.
@@ -252,8 +253,9 @@ final class SeatMachine {
   }
 
   /**
-   * A resignation from {@code term}, or, with 0, from the queue, was answered. The session may yet
-   * be in the queue if it {@code waits}. To stand again not before {@code againAt}.
+   * A resignation was answered, from {@code term} or, with 0, from the queue. If it {@code waits},
+   * the session may still be in the queue. The elector stands again at {@code againAt} at the
+   * earliest.
    */
   void onResigned(long term, boolean waits, long againAt) {
     if (phase != Phase.RESIGNING || term != term()) return;
@@ -265,7 +267,7 @@ final class SeatMachine {
     if (!wanted && maybePlaced) giveUp(againAt);
   }
 
-  // What time does.
+  // Time.
 
   /** Call it before any other input, and at nextWake. */
   void pass(long now, Lease lease) {
@@ -282,7 +284,7 @@ final class SeatMachine {
     }
     if (phase == Phase.RETAKING) {
       if (!lease.believedAt(now)) {
-        needAt = Lease.NEVER; // until a renewal says that the session lives
+        needAt = Lease.NEVER; // until a renewal confirms that the session is alive
       } else if (needAt == Lease.NEVER) {
         needAt = now;
       }
@@ -307,7 +309,7 @@ final class SeatMachine {
     return wake;
   }
 
-  // What it has come to.
+  // Results.
 
   Need need() {
     if (phase == Phase.RESIGNING) return Need.RESIGN;
@@ -323,12 +325,12 @@ final class SeatMachine {
     return needAt;
   }
 
-  /** The term that is held, or may be; 0 if none. */
+  /** The term that this session holds or may hold; 0 if none. */
   long term() {
     return leadership.getTerm();
   }
 
-  /** The term that a campaign is to end, so that this session leads in the next; 0 if none. */
+  /** The term that the next campaign ends, so that this session leads in the next; 0 if none. */
   long afterTerm() {
     return phase == Phase.RETAKING ? term() : 0;
   }
@@ -337,12 +339,12 @@ final class SeatMachine {
     return closedTerm;
   }
 
-  /** Another stand of this process has given up the terms up to this one. */
+  /** Another stand of this process has given up all terms up to this one. */
   void closeUpTo(long term) {
     closedTerm = Math.max(closedTerm, term);
   }
 
-  /** Those that were closed were the ones of another service. */
+  /** The closed terms were those of another service. */
   void reopenTerms() {
     closedTerm = 0;
   }
@@ -359,7 +361,7 @@ final class SeatMachine {
     return options.priority();
   }
 
-  /** The lease has ended the last belief, or nearly: nobody wanted to let others go first. */
+  /** The last belief ended with the lease, or nearly: nobody wanted to let others go first. */
   boolean outlivedLease() {
     return outlivedLease;
   }
@@ -369,12 +371,12 @@ final class SeatMachine {
     return !wanted && phase == Phase.OUTSIDE && !working;
   }
 
-  /** Until when this process may act as the leader; 0 if it does not lead. */
+  /** The time until which this process may act as the leader; 0 if it does not lead. */
   long believedUntil(Lease lease) {
     return believes ? lease.believedUntil() : 0;
   }
 
-  /** What has happened since it was last asked. */
+  /** What has happened since the last call. */
   List<Consumer<SeatListener>> takeEvents() {
     if (events.isEmpty()) return List.of();
     List<Consumer<SeatListener>> taken = events;
@@ -382,7 +384,7 @@ final class SeatMachine {
     return taken;
   }
 
-  // The rest.
+  // Internals.
 
   private void begin(long now, Lease lease) {
     phase = Phase.LEADING;
@@ -429,7 +431,7 @@ final class SeatMachine {
     events.add(SeatListener::overrun);
   }
 
-  /** Nothing needs the term any more, in which this process never believes again. */
+  /** Nothing needs the term any more; this process never believes in it again. */
   private void stopped(long now) {
     if (!outlivedLease || !wanted || !leadership.getSuccessor().isEmpty()) {
       giveUp(now);
@@ -440,14 +442,14 @@ final class SeatMachine {
     needAt = Lease.NEVER;
   }
 
-  /** The seat, or the place, is to be given up now that nothing needs it. */
+  /** Nothing needs the seat or the place any more, so it is given up. */
   private void giveUp(long now) {
     stopBelieving(Cause.CAUSE_RESIGNED);
     phase = Phase.RESIGNING;
     needAt = now;
   }
 
-  /** For the service the term is over: nothing is left to give up. */
+  /** The service has ended the term: nothing is left to give up. */
   private void over(Cause cause, long now) {
     stopBelieving(cause);
     if (phase == Phase.LEADING && working) {
@@ -469,7 +471,7 @@ final class SeatMachine {
   }
 
   private long grace(Lease lease) {
-    long ttl = lease.ttl() != 0 ? lease.ttl() : leaseTtl; // of a session that is over
+    long ttl = lease.ttl() != 0 ? lease.ttl() : leaseTtl; // after the session's end
     long wished =
         options.stopGrace() == SeatOptions.QUARTER ? ttl / GRACE_DIVISOR : options.stopGrace();
     return Math.min(wished, ttl / 2);

@@ -11,16 +11,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The seats of one session, by number and by election. Of the session, and as pure. */
+/** The seats of one session, by number and by election. For the session, and as pure. */
 final class Seats {
   private static final int CLOSED_TERMS_MAX = 10_000; // elections, the latest ones
 
   static final class Entry {
     final int number;
     final SeatMachine seat;
-    private long termAsked; // that was held when the stream asked for the list of seats
-    private long noticedOn; // the last stream that told of a grant
-    private boolean inDoubt; // the seat was not listed, and was granted before or after that
+    private long termAsked; // the term held when the stream requested the list of seats
+    private long noticedOn; // the last stream that reported a grant
+    private boolean inDoubt; // not listed, and granted before or after the list was read
     private boolean called; // a call for it is under way
 
     private Entry(int number, SeatMachine seat) {
@@ -36,7 +36,7 @@ final class Seats {
       called = false;
     }
 
-    /** This stream has told of the grant. */
+    /** This stream has reported the grant. */
     void noticed(long stream) {
       noticedOn = stream;
       inDoubt = false;
@@ -46,7 +46,7 @@ final class Seats {
   private final Map<Integer, Entry> entries = new LinkedHashMap<>();
   private final Map<String, Deque<Entry>> byElection = new HashMap<>(); // the first one acts
 
-  /** Of seats that are gone: against late news of them, which comes within moments if at all. */
+  /** Of removed seats: they refute late news, which comes within moments or never. */
   private final Map<String, Long> closedTerms =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -74,13 +74,13 @@ final class Seats {
     return entries.values();
   }
 
-  /** The one that acts in this election, or null: others begin when it is gone. */
+  /** The seat that acts in this election, or null. Others start when it is gone. */
   Entry actingIn(String election) {
     Deque<Entry> standing = byElection.get(election);
     return standing == null ? null : standing.peekFirst();
   }
 
-  /** Forgets the seats for which nothing is left to do, and names them. */
+  /** Removes the seats that have nothing left to do, and returns their numbers. */
   List<Integer> takeGone() {
     List<Integer> gone = new ArrayList<>();
     for (Entry entry : entries.values()) {
@@ -104,39 +104,39 @@ final class Seats {
     }
   }
 
-  /** When its next call is due; never, while it has none. */
+  /** When the seat's next call is due; never, if none is. */
   long callAt(Entry entry) {
     if (entry.called || entry.seat.need() == SeatMachine.Need.NOTHING) return Lease.NEVER;
     boolean acts = byElection.get(entry.seat.election()).peekFirst() == entry;
     return acts ? entry.seat.needAt() : Lease.NEVER;
   }
 
-  /** How many elections it knows in which nobody stands any more. */
+  /** Number of elections with closed terms where nobody stands any more. */
   int closedTermsKept() {
     return closedTerms.size();
   }
 
-  /** The session is over: nothing that was said in it counts any more. */
+  /** The session has ended: nothing received in it counts any more. */
   void forgetTerms() {
     closedTerms.clear();
   }
 
-  /** Terms begin again. No session is open. */
+  /** Terms start from the beginning. No session is open. */
   void onServiceReplaced() {
     forgetTerms();
     for (Entry entry : entries.values()) entry.seat.reopenTerms();
   }
 
-  // A new stream's first answer lists the seats that are held. The stream tells what happens from
-  // before the list was read. So a seat that is not listed, and that was held when the list was
-  // asked for, is lost. One that was granted since may have been granted after the list was read:
-  // then the stream reports the grant too. Or it was granted and lost before.
+  // A new stream's first answer lists the held seats. The stream reports all changes from before
+  // the list was read. So a seat that is not listed is lost, if it was held when the list was
+  // requested. A seat granted since then was either granted after the list was read, and the stream
+  // reports that too, or it was granted and lost before.
 
   void listAsked() {
     for (Entry entry : entries.values()) entry.termAsked = entry.seat.term();
   }
 
-  /** It is this list, on this stream; each seat in it has been notified. */
+  /** The stream has delivered the list, and each seat in it has been notified. */
   void listed(List<Leadership> held, long stream, long now) {
     Map<String, Long> terms = new HashMap<>();
     for (Leadership leadership : held) terms.put(leadership.getElection(), leadership.getTerm());
@@ -149,7 +149,7 @@ final class Seats {
     }
   }
 
-  /** Whether to ask again which seats are held. */
+  /** Whether the list must be requested again. */
   boolean anyInDoubt() {
     for (Entry entry : entries.values()) {
       if (entry.inDoubt && entry.seat.term() != 0) return true;

@@ -3,7 +3,7 @@ package io.tenure;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Runs tasks one after the other, on a thread that does nothing else. Thread-safe. */
+/** Runs tasks one after another, on a thread that does nothing else. Thread-safe. */
 final class SerialExecutor {
   private static final Runnable LAST = () -> {};
 
@@ -23,7 +23,7 @@ final class SerialExecutor {
     tasks.add(task);
   }
 
-  /** After the tasks that it has been given. */
+  /** Ends after the tasks that it has. */
   void close() {
     tasks.add(LAST);
   }
@@ -35,7 +35,7 @@ final class SerialExecutor {
         if (task == LAST) return;
         Callbacks.callOnOwnThread("a callback", task);
       } catch (InterruptedException fromOutside) {
-        // Nobody else's interrupt ends this thread.
+        // An interrupt from elsewhere does not end this thread.
       }
     }
   }

@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Says where the service is, and how to connect to it: what all builders have.
+ * Chooses the service, and how to connect to it: the part that all builders share.
  *
  * @param <Self> the builder
  */
 abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
   String endpoints = "127.0.0.1:7070";
   Credentials credentials = Credentials.NONE;
-  String serviceId; // null: that of most endpoints
+  String serviceId; // null: the service of most endpoints
   private final List<ClientInterceptor> interceptors = new ArrayList<>();
   private Duration idleTimeout = Connection.IDLE_TIMEOUT;
   private FakeTenure fake; // null: the service is real
@@ -86,19 +86,19 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
     return self();
   }
 
-  /** At least a second: gRPC's own minimum. */
+  /** At least a second, gRPC's own minimum. */
   Self idleTimeout(Duration idleTimeout) {
     this.idleTimeout = idleTimeout;
     return self();
   }
 
-  /** Takes the place of endpoints and credentials. */
+  /** Replaces endpoints and credentials. */
   Self fake(FakeTenure fake) {
     this.fake = fake;
     return self();
   }
 
-  /** Connects to nothing yet, and later changes of this builder do not count. */
+  /** Does not connect yet. Later changes of this builder have no effect. */
   Supplier<Connection> connections() {
     FakeTenure fake = this.fake;
     String endpoints = this.endpoints;

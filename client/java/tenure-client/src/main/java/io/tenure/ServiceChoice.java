@@ -12,15 +12,15 @@ import java.util.stream.Collectors;
  * Which service a client belongs to, after it has asked its endpoints. Pure.
  *
  * @param serviceId null if there is an error, or nothing is known
- * @param notUsed endpoints that belong to other services, with those
+ * @param notUsed endpoints that belong to other services, by endpoint
  * @param error null if an id was chosen
  */
 record ServiceChoice(String serviceId, Map<String, String> notUsed, ServiceException error) {
   /**
-   * What an endpoint has said.
+   * The answer of an endpoint.
    *
    * @param serviceId null if it did not answer
-   * @param error why not; null if that is not known
+   * @param error why not; null if not known
    */
   record Answer(String endpoint, String serviceId, ServiceException error) {}
 

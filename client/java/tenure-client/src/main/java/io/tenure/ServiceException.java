@@ -15,13 +15,13 @@ import java.util.Set;
 public final class ServiceException extends TenureException {
   private static final long serialVersionUID = 1;
 
-  /** The replica works on another database than the client's. */
+  /** The replica works on a database other than the client's. */
   static final String WRONG_SERVICE = "WRONG_SERVICE";
 
   private static final Set<Status.Code> TRANSIENT =
       Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED, Status.Code.CANCELLED);
 
-  /** What gRPC's text begins with. */
+  /** How gRPC's text begins. */
   private static final Set<String> HTTP = Set.of("HTTP status code", "missing GRPC status");
 
   private static final Set<Status.Code> IN_DOUBT =
@@ -34,10 +34,10 @@ public final class ServiceException extends TenureException {
           Status.Code.UNKNOWN,
           Status.Code.INTERNAL);
 
-  /** The code of gRPC. */
+  /** gRPC's code. */
   private final Status.Code code;
 
-  /** What the service, or gRPC, says. */
+  /** The text of the service, or of gRPC. */
   private final String details;
 
   /** The reason of the service's ErrorInfo. */
@@ -46,7 +46,7 @@ public final class ServiceException extends TenureException {
   /** The metadata of the service's ErrorInfo. */
   private final Map<String, String> metadata;
 
-  /** How long the service wants its caller to wait. */
+  /** How long the service asks its caller to wait. */
   private final Duration retryDelay;
 
   ServiceException(
@@ -67,11 +67,11 @@ public final class ServiceException extends TenureException {
     this(code, details, "", Map.of(), Duration.ZERO);
   }
 
-  /** From the exception with which a call of grpc-java has failed. */
+  /** Converts the exception of a failed grpc-java call. */
   static ServiceException of(Throwable failure) {
     Status status = Status.fromThrowable(failure);
-    // A service's status has no cause. This one is of a call that could not be sent, or of a
-    // connection that broke, or that leads to something else than gRPC.
+    // A status from the service has no cause. With a cause, the call could not be sent, or the
+    // connection broke, or leads to something other than gRPC.
     if (IN_DOUBT.contains(status.getCode()) && status.getCause() != null) {
       status =
           Status.UNAVAILABLE.withDescription(status.getDescription()).withCause(status.getCause());
@@ -130,7 +130,7 @@ public final class ServiceException extends TenureException {
   }
 
   /**
-   * How long the service wants its caller to wait before the next try.
+   * How long the service asks its caller to wait before the next attempt.
    *
    * @return the delay; zero if the service does not say
    */
@@ -143,7 +143,7 @@ public final class ServiceException extends TenureException {
     return details;
   }
 
-  /** The same request may go well later or elsewhere. */
+  /** The same request may succeed later or on another replica. */
   boolean isTransient() {
     if (isNotTenure()) return true;
     if (code == Status.Code.RESOURCE_EXHAUSTED) {
@@ -157,17 +157,17 @@ public final class ServiceException extends TenureException {
     return reason.isEmpty() && (code == Status.Code.UNIMPLEMENTED || isHttp());
   }
 
-  /** An answer in HTTP that is none of gRPC. */
+  /** An HTTP answer that is not gRPC. */
   boolean isHttp() {
     return reason.isEmpty() && HTTP.stream().anyMatch(details::startsWith);
   }
 
-  /** The replica is of another service: no other than a reason to use another replica. */
+  /** The replica belongs to another service: only a reason to use another replica. */
   boolean isOfAnotherService() {
     return reason.equals(WRONG_SERVICE);
   }
 
-  /** Another replica is to be used; nothing was done. */
+  /** Use another replica; this one has done nothing. */
   static ServiceException anotherService(String serviceId) {
     return new ServiceException(
         Status.Code.UNAVAILABLE,
@@ -177,17 +177,17 @@ public final class ServiceException extends TenureException {
         Duration.ZERO);
   }
 
-  /** Nothing was answered at all. */
+  /** No answer came at all. */
   boolean isSilence() {
     return code == Status.Code.DEADLINE_EXCEEDED;
   }
 
-  /** The session that was used is over or unknown. */
+  /** The session in use has ended or is unknown. */
   boolean isSessionGone() {
     return reason.equals("SESSION_ENDED") || reason.equals("SESSION_NOT_FOUND");
   }
 
-  /** Only an operator, or other candidates, can change it. */
+  /** Only an operator, or other candidates, can lift the refusal. */
   boolean isRefusedForNow() {
     return FOR_NOW.contains(code)
         || reason.equals("CANDIDACY_WITHDRAWN")

@@ -22,11 +22,11 @@ import java.util.random.RandomGenerator;
 /**
  * One session and its electors' seats: which calls to make, when to renew, what answers mean.
  *
- * <p>The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
- * number of elections. A place in a queue needs no open call: the stream tells who was elected. So
- * nothing is lost when a connection breaks, as long as the lease lasts.
+ * <p>The session is opened by the first campaign, and renewed on one KeepAlive stream however many
+ * elections there are. A place in a queue needs no open call: the stream reports a grant. So a
+ * broken connection loses nothing while the lease lasts.
  *
- * <p>Usage: tell what happened, then decide, and do what it answers. Not thread-safe.
+ * <p>Usage: report what happened, then decide, and carry out the effects. Not thread-safe.
  */
 final class Session {
   private static final int CALLS_MAX = 64; // under way at a time
@@ -34,10 +34,10 @@ final class Session {
   private static final int REQUEST_ID_BYTES = 16;
   private static final long BACKOFF_MIN = 20 * Lease.MILLISECOND;
   private static final long BACKOFF_MAX = 500 * Lease.MILLISECOND;
-  // A place in a queue that an operator removed is noticed so late.
+  // How late a lost place in a queue may be noticed, if an operator removed it.
   private static final long CHECK_MIN = 20 * Lease.SECOND;
   private static final long CHECK_MAX = 40 * Lease.SECOND;
-  // What only an operator, or other candidates, can change.
+  // After a refusal that only an operator, or other candidates, can lift.
   static final long REFUSED_FOR_NOW_MIN = 1 * Lease.SECOND;
   static final long REFUSED_FOR_NOW_MAX = 5 * Lease.SECOND;
   // How long a replica may take to answer before another one is asked.
@@ -47,9 +47,9 @@ final class Session {
   private static final int THE_SESSION = 0; // in place of a seat: the call is about all of them
 
   /**
-   * Who stands.
+   * The candidate's options.
    *
-   * @param leaseTtl in nanoseconds; 0: the election's or the server's
+   * @param leaseTtl in nanoseconds; 0: the default of the election or the server
    */
   record Options(String candidate, long leaseTtl, boolean supersede) {}
 
@@ -57,16 +57,16 @@ final class Session {
   record News(int seat, Consumer<SeatListener> event) {}
 
   /**
-   * A renewal that was answered.
+   * An answered renewal.
    *
-   * @param margin what was left until the deadline, had it not been answered
+   * @param margin time that was left until the deadline when the answer came
    */
   record AnsweredRenewal(long roundTrip, long margin) {}
 
   /**
-   * A call that is under way.
+   * A call under way.
    *
-   * @param term that is resigned from
+   * @param term of the resignation
    */
   private record Call(int seat, String sessionId, long term, long replica, long sentAt) {}
 
@@ -80,9 +80,9 @@ final class Session {
   private final Seats seats = new Seats();
   private final Map<Long, Call> calls = new HashMap<>();
   private long lastNumber; // of calls and streams
-  private int nextStray = -1; // seats below 0 are the session's own, and nobody else's concern
+  private int nextStray = -1; // seats below 0 are the session's own; nobody else knows them
 
-  private long replica; // rises whenever another one is used
+  private long replica; // rises with each change of replica
   private Consumer<Effects> moveOn; // null: stay
   private int failures; // of replicas, in a row
 
@@ -92,9 +92,9 @@ final class Session {
   private long openAt;
   private long nextRenewal = Lease.NEVER;
   private long sequence; // of the last renewal
-  private long renewalSent = Lease.NEVER; // when the one was that is not answered yet
+  private long renewalSent = Lease.NEVER; // when the renewal that awaits an answer was sent
   private List<AnsweredRenewal> renewals = new ArrayList<>();
-  private List<Leadership> list; // of the parts that came; null: complete
+  private List<Leadership> list; // of the parts that have arrived; null: complete
 
   private boolean ending;
   private boolean ended;
@@ -111,11 +111,11 @@ final class Session {
     this.requestId = newRequestId();
   }
 
-  // What this process wants and does. A seat that is gone, or was never added, is passed over.
+  // What this process wants and does. Seats that are gone, or were never added, are ignored.
 
   /**
-   * Numbers are from 1, and never used again. A seat of an election that an earlier one has not
-   * left yet begins when that is gone.
+   * Numbers start at 1, and are never reused. If an earlier seat has not yet left the election,
+   * this one starts when that is gone.
    */
   void add(int number, SeatOptions options) {
     seats.add(number, options);
@@ -134,7 +134,7 @@ final class Session {
     with(number, seat -> seat.abandon(now));
   }
 
-  /** Somebody has acted on the end of a belief that this session has not noticed yet. */
+  /** A reader has acted on the end of a belief that this session has not noticed yet. */
   void beliefEnded(int number, long now) {
     with(number, seat -> seat.beliefEnded(now));
   }
@@ -150,8 +150,8 @@ final class Session {
   }
 
   /**
-   * Abandons all seats and ends the session. Takes half of the time until {@code insistUntil} to
-   * resign each seat, and the rest to end the session, which frees them as well.
+   * Abandons all seats and ends the session. Half of the time until {@code insistUntil} is for the
+   * resignations, and the rest for ending the session, which also frees the seats.
    */
   void end(long now, long insistUntil) {
     insists = true;
@@ -159,7 +159,7 @@ final class Session {
     beginEnd(now, now + (insistUntil - now) / 2);
   }
 
-  /** The same, but that is only tried a few times, at once. */
+  /** The same, but both are only tried a few times, at once. */
   void end(long now) {
     insists = false;
     beginEnd(now, now);
@@ -180,7 +180,7 @@ final class Session {
     if (call == null) return;
     failures = 0;
     if (sessionId.isEmpty()) onOpened(response.getSession().getSessionId());
-    // Before, and not when it is answered: the service began to count somewhere between.
+    // Counted from before the call, not from the answer: the service began to count in between.
     lease.renewed(call.sentAt, Lease.nanoseconds(response.getSession().getLeaseTtl()));
     Seats.Entry entry = seats.find(call.seat);
     if (entry == null) return;
@@ -203,7 +203,7 @@ final class Session {
         sessionOver(causeOf(error), now);
         return;
       }
-      requestId = newRequestId(); // it had opened one whose lease is over already
+      requestId = newRequestId(); // it had opened a session whose lease has already expired
       seat.unanswered(error, backoff(now));
     } else if (error.isTransient()) {
       replicaFailed(call.replica, error.isSilence());
@@ -216,7 +216,7 @@ final class Session {
     }
   }
 
-  /** {@code error} is null if the resignation was answered well. */
+  /** {@code error} is null if the resignation succeeded. */
   void onResignDone(long number, long now, ServiceException error) {
     pass(now);
     Call call = takeCall(number);
@@ -252,7 +252,7 @@ final class Session {
   private void onResigned(Call call, SeatMachine seat, ServiceException error, long now) {
     boolean stale = error != null && error.reason().equals("STALE_TERM");
     if (stale && call.term == 0) {
-      // The place in the queue had become the seat.
+      // The place in the queue has become the seat.
       long term = currentTerm(error);
       if (term == 0) {
         seat.unanswered(error, backoff(now));
@@ -262,7 +262,7 @@ final class Session {
       seat.onElected(held, now, lease);
       return;
     }
-    // If the term is stale it stands yet, but not as it was thought to.
+    // If the term is stale, the session may still stand, but not as we assumed.
     long othersFirst = seat.outlivedLease() ? 0 : lease.renewalInterval();
     seat.onResigned(call.term, stale, now + othersFirst);
   }
@@ -274,7 +274,7 @@ final class Session {
       case NOTICE -> takeInNotice(message.getNotice(), now);
       case SESSION_ENDED -> sessionOver(message.getSessionEnded().getCause(), now);
       case RENEWAL -> takeInRenewal(message.getRenewal(), now);
-      case MESSAGE_NOT_SET -> {} // of a newer service
+      case MESSAGE_NOT_SET -> {} // from a newer service
     }
   }
 
@@ -288,8 +288,8 @@ final class Session {
   }
 
   /**
-   * A replica has answered that it belongs to another service. The session stands; but if nothing
-   * was renewed for its whole lease, its service is gone for all that this client knows.
+   * A replica has answered that it belongs to another service. The session continues; but if a
+   * whole lease has passed without a renewal, its service is gone as far as this client knows.
    */
   void onWrongService(long now) {
     pass(now);
@@ -307,7 +307,7 @@ final class Session {
     seats.onServiceReplaced();
   }
 
-  // What it has decided.
+  // Decisions.
 
   boolean isOpen() {
     return !sessionId.isEmpty();
@@ -356,14 +356,14 @@ final class Session {
     return taken;
   }
 
-  /** Forgets the seats for which nothing is left to do, and names them. */
+  /** Removes the seats that have nothing left to do, and returns their numbers. */
   List<Integer> takeGone() {
     List<Integer> gone = seats.takeGone();
     gone.removeIf(number -> number < 0);
     return gone;
   }
 
-  /** Until when a seat's process may act as the leader; 0 if it does not lead. */
+  /** The time until which a seat's process may act as the leader; 0 if it does not lead. */
   long believedUntil(int number) {
     Seats.Entry entry = seats.find(number);
     return entry == null ? 0 : entry.seat.believedUntil(lease);
@@ -379,12 +379,12 @@ final class Session {
     return ended;
   }
 
-  /** Null when the service has ended the session, or there is none; else its last answer. */
+  /** Null if the service has ended the session, or there is none; else its last answer. */
   ServiceException endError() {
     return endError;
   }
 
-  // What time does.
+  // Time.
 
   private void pass(long now) {
     for (Seats.Entry entry : seats.all()) entry.seat.pass(now, lease);
@@ -443,8 +443,8 @@ final class Session {
   }
 
   /**
-   * While no session is open, one call at a time: it opens the session for all of them. While it is
-   * being ended, nobody campaigns.
+   * While no session is open, one call at a time, which opens the session for all of them. While it
+   * is being ended, nobody campaigns.
    */
   private long callAt(Seats.Entry entry) {
     if (ending && entry.seat.need() == SeatMachine.Need.CAMPAIGN) return Lease.NEVER;
@@ -457,7 +457,7 @@ final class Session {
     long term = seat.term();
     boolean campaigns = seat.need() == SeatMachine.Need.CAMPAIGN;
     if (sessionId.isEmpty() && !campaigns) {
-      // What it was given belongs to a session that nobody here will ever know, or renew.
+      // A grant, if there was one, belongs to a session that nobody will ever know of or renew.
       requestId = newRequestId();
       seat.onResigned(term, false, now);
       return;
@@ -474,7 +474,7 @@ final class Session {
           ResignRequest.newBuilder()
               .setSessionId(sessionId)
               .setElection(seat.election())
-              .setTerm(term) // 0: it waits
+              .setTerm(term) // 0: from the queue
               .build();
       effects.add(out -> out.resign(call, request, patience));
     }
@@ -498,7 +498,7 @@ final class Session {
     effects.add(out -> out.resign(call, request, patience));
   }
 
-  /** The stream is of no use any more. */
+  /** The stream is no longer useful. */
   private void dropStream() {
     if (stream != 0) droppedStream = stream;
     stream = 0;
@@ -511,9 +511,9 @@ final class Session {
     droppedStream = 0;
   }
 
-  /** A call or stream failed on this replica, and should go well on another. */
+  /** A call or stream on this replica failed, but should succeed on another. */
   private void replicaFailed(long replica, boolean silent) {
-    if (replica != this.replica) return; // it is not used any more
+    if (replica != this.replica) return; // no longer in use
     this.replica++;
     failures++;
     moveOn = out -> out.anotherReplica(silent);
@@ -536,7 +536,7 @@ final class Session {
     dropStream();
     for (Seats.Entry entry : seats.all()) {
       entry.seat.onSessionOver(cause, now);
-      // Another session would throw out the process that took over.
+      // Another session would supersede the process that took over.
       if (cause == Cause.CAUSE_SUPERSEDED) entry.seat.onRefused(superseded(), now);
     }
   }
@@ -554,7 +554,7 @@ final class Session {
     if (!successor.isEmpty()) entry.seat.onStepDownAsked(leadership.getTerm(), successor, now);
   }
 
-  /** A seat in an election in which nobody here stands: it is given up. */
+  /** A seat in an election where this process does not stand. It will be given up. */
   private Seats.Entry addStray(String election, long now) {
     Seats.Entry entry = seats.add(nextStray--, SeatOptions.unwanted(election));
     entry.seat.abandon(now);
@@ -572,7 +572,7 @@ final class Session {
         String successor = notice.getStepDown().getSuccessor();
         entry.seat.onStepDownAsked(notice.getStepDown().getTerm(), successor, now);
       }
-      case CHANGE_NOT_SET -> {} // of a newer service
+      case CHANGE_NOT_SET -> {} // from a newer service
     }
   }
 
@@ -596,7 +596,7 @@ final class Session {
     if (!renewal.getMore()) takeInList(now);
   }
 
-  /** The seats count as listed when the last part of the list has come. */
+  /** The seats count as listed once the last part of the list is here. */
   private void takeInList(long now) {
     List<Leadership> held = list;
     list = null;
@@ -611,14 +611,14 @@ final class Session {
     nextRenewal = sentAt + lease.renewalInterval();
   }
 
-  // The rest.
+  // Internals.
 
   private long startCall(int seat, long term, long sentAt) {
     calls.put(++lastNumber, new Call(seat, sessionId, term, replica, sentAt));
     return lastNumber;
   }
 
-  /** Null if it was of a session that is over. */
+  /** Null if the call was made in a session that has ended. */
   private Call takeCall(long number) {
     Call call = calls.remove(number);
     if (call == null) return null;
@@ -635,7 +635,7 @@ final class Session {
             .setValue(seat.value())
             .setPriority(seat.priority())
             .setSupersede(options.supersede)
-            .setWait(Lease.duration(0)); // the stream tells when it is elected
+            .setWait(Lease.duration(0)); // the stream reports the election
     if (!sessionId.isEmpty()) {
       if (seat.afterTerm() != 0) request.setAfterTerm(seat.afterTerm());
       return request.setSessionId(sessionId).build();
@@ -645,7 +645,7 @@ final class Session {
     return request.build();
   }
 
-  /** Half of a heartbeat, so that a replica that hangs costs less than one. */
+  /** Half of a heartbeat, so that a hanging replica costs less than one. */
   private long answerPatience() {
     long leaseTtl = lease.ttl() != 0 ? lease.ttl() : options.leaseTtl;
     if (leaseTtl == 0) return ANSWER_PATIENCE_MAX;
@@ -673,7 +673,7 @@ final class Session {
     for (Cause cause : Cause.values()) {
       if (cause.name().equals(name)) return cause;
     }
-    return Cause.CAUSE_EXPIRED; // a session that is not known was forgotten since
+    return Cause.CAUSE_EXPIRED; // an unknown session has expired and was deleted since
   }
 
   private static long currentTerm(ServiceException error) {

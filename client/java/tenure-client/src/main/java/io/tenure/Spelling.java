@@ -5,12 +5,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Spells the host of an endpoint differently each time, in capital and small letters.
+ * Varies the case of the letters in an endpoint's host name.
  *
  * <p>A JVM remembers the addresses of a name for 30 s, and that there are none for 10 s, unless the
- * application has set {@code networkaddress.cache.ttl}. Replicas that move would stay out of reach
- * for that long. Names are the same to a name server however they are spelled, but not to this
- * cache.
+ * application has set {@code networkaddress.cache.ttl}. Replicas that move would stay unreachable
+ * for that long. A name server ignores the case of a name, but this cache does not.
  */
 final class Spelling {
   private static final Pattern NAMED = Pattern.compile("(.*[a-zA-Z].*)(:\\d+)");
@@ -18,7 +17,7 @@ final class Spelling {
 
   private Spelling() {}
 
-  /** What cannot be a name of a host stays as it is. */
+  /** Returns anything that cannot be a host name unchanged. */
   static String next(String endpoint) {
     Matcher match = named(endpoint);
     return match == null
@@ -26,14 +25,14 @@ final class Spelling {
         : spell(match.group(1), COUNT.getAndIncrement()) + match.group(2);
   }
 
-  /** Null unless its host is a name. */
+  /** Null unless the host is a name. */
   private static Matcher named(String endpoint) {
     Matcher match = NAMED.matcher(endpoint);
     boolean isNamed = match.matches() && !match.group(1).contains(":");
     return isNamed ? match : null;
   }
 
-  /** Each bit of the number is the case of a letter. */
+  /** Each bit of the number sets the case of a letter. */
   static String spell(String host, int number) {
     StringBuilder spelled = new StringBuilder();
     int bits = number;

@@ -39,7 +39,7 @@ public final class SqlFence {
   /**
    * The reads and writes of a transaction.
    *
-   * @param <Result> what comes of it
+   * @param <Result> its result
    */
   @FunctionalInterface
   public interface Transaction<Result> {
@@ -122,11 +122,11 @@ public final class SqlFence {
    * connection breaks during COMMIT, it is unknown whether the transaction was committed: check
    * your data.
    *
-   * @param <Result> what comes of it
+   * @param <Result> its result
    * @param connection no transaction is open; afterwards its autocommit is as it was
    * @param transaction uses the same connection
    * @return the transaction's result
-   * @throws TermOverException if the term is over: stop acting as the leader
+   * @throws TermOverException if the term has ended: stop acting as the leader
    * @throws SQLException as the driver does
    */
   public <Result> Result guarded(Connection connection, Transaction<Result> transaction)
@@ -162,7 +162,7 @@ public final class SqlFence {
     return result;
   }
 
-  /** A connection on which that fails must not be used again, with its transaction open. */
+  /** If this fails, the connection must not be used again: its transaction is still open. */
   private static void rollBack(Connection connection, Throwable failure) {
     try {
       connection.rollback();

@@ -15,7 +15,7 @@ import java.util.function.BiConsumer;
 
 /** Asks all endpoints at once which service they belong to. */
 final class Survey {
-  /** How long one that no campaign waits for may take. */
+  /** How long a survey may take that no campaign waits for. */
   static final long PATIENCE = 3 * Lease.SECOND;
 
   private final List<Replica> replicas;
@@ -39,8 +39,8 @@ final class Survey {
    * Ends when all have answered, when more than half of them agree, or after {@code patience}.
    *
    * @param pinned an agreement on another id does not end it early; null if none is pinned
-   * @param late gets the id of each replica that answers after an early end, until {@code patience}
-   *     is over; on one of gRPC's threads
+   * @param late gets the id of each replica that answers after an early end, within {@code
+   *     patience}; on one of gRPC's threads
    */
   static CompletableFuture<List<ServiceChoice.Answer>> of(
       List<Replica> replicas, String pinned, long patience, BiConsumer<Replica, String> late) {
@@ -80,7 +80,7 @@ final class Survey {
   private void take(int index, String id, ServiceException error) {
     List<ServiceChoice.Answer> taken;
     synchronized (this) {
-      if (answers[index] != null) return; // the end of a call that was answered
+      if (answers[index] != null) return; // the end of an answered call
       answers[index] = new ServiceChoice.Answer(replicas.get(index).endpoint(), id, error);
       missing--;
       int agreed = id == null ? 0 : votes.merge(id, 1, Integer::sum);

@@ -34,7 +34,7 @@ public final class TenureClient implements AutoCloseable {
   private final Supplier<ClientLoop> newLoop;
   private final boolean closesOnExit;
   private final Map<String, Candidacy> standing = new HashMap<>(); // under this
-  private final Set<Candidacy> unfinished = new HashSet<>(); // and those whose seats are not free
+  private final Set<Candidacy> unfinished = new HashSet<>(); // or with seats that are not free
   private ClientLoop loop; // null: nobody has stood yet
   private boolean closed;
 
@@ -55,7 +55,7 @@ public final class TenureClient implements AutoCloseable {
     if (closesOnExit) OpenClients.add(this);
   }
 
-  /** One that is not closed when the program ends. */
+  /** This client is not closed when the program ends. */
   TenureClient(Supplier<ClientLoop> newLoop) {
     this.newLoop = newLoop;
     closesOnExit = false;
@@ -91,7 +91,7 @@ public final class TenureClient implements AutoCloseable {
     return new Builder();
   }
 
-  /** Says who stands, and where the service is. Not thread-safe. */
+  /** Chooses the candidate and the service. Not thread-safe. */
   public static final class Builder extends ServiceBuilder<Builder> {
     private String candidate;
     private long leaseTtl;
@@ -147,7 +147,7 @@ public final class TenureClient implements AutoCloseable {
     /**
      * Counts what happens. May be called several times.
      *
-     * @param metrics those of {@code io.tenure.micrometer}, for example
+     * @param metrics such as those of {@code io.tenure.micrometer}
      * @return this
      */
     public Builder metrics(ClientMetrics metrics) {
@@ -156,8 +156,8 @@ public final class TenureClient implements AutoCloseable {
     }
 
     /**
-     * Sets whether the client is closed when the program ends. For frameworks that have an order in
-     * which they end: they close the client themselves.
+     * Sets whether the client is closed when the program ends. False is for frameworks that shut
+     * down in an order of their own and close the client themselves.
      *
      * @param closeOnExit true by default
      * @return this
@@ -190,9 +190,9 @@ public final class TenureClient implements AutoCloseable {
   }
 
   /**
-   * Gives up every seat and place, and ends the session. Work is asked to end, and waited for; then
-   * the service's answer. If this thread is interrupted meanwhile, it waits no more, and stays
-   * interrupted.
+   * Gives up every seat and place, and ends the session. Waits for work that is asked to end, and
+   * then for the service's answer. If this thread is interrupted meanwhile, it stops waiting, and
+   * stays interrupted.
    *
    * <p>Not to be called by work, nor by a listener: it would wait for itself.
    *
@@ -225,8 +225,8 @@ public final class TenureClient implements AutoCloseable {
   }
 
   /**
-   * Why the service cannot be used: for a caller of {@link Elector#tryLead} that wants to know
-   * whether somebody else leads, or nobody could be asked.
+   * Why the service cannot be used: lets a caller of {@link Elector#tryLead} find out whether
+   * somebody else leads, or nobody could be asked.
    *
    * @return the last failure; empty if the last call was answered, or if nobody has stood yet
    */
@@ -236,7 +236,7 @@ public final class TenureClient implements AutoCloseable {
 
   // For its electors.
 
-  /** None begins when the end of the client has begun. */
+  /** No stand begins once the client is being closed. */
   synchronized Candidacy stand(String election, Function<ClientLoop, Candidacy> onLoop) {
     if (closed) throw new TenureException("the client is closed");
     if (standing.containsKey(election)) {
@@ -252,12 +252,12 @@ public final class TenureClient implements AutoCloseable {
     return candidacy;
   }
 
-  /** Its election is free for another one of this client. */
+  /** Frees the election for another stand of this client. */
   synchronized void release(Candidacy candidacy) {
     standing.remove(candidacy.election(), candidacy);
   }
 
-  /** Nothing is left to do for it. */
+  /** Nothing is left to do for this stand. */
   synchronized void forget(Candidacy candidacy) {
     release(candidacy);
     unfinished.remove(candidacy);
@@ -271,7 +271,7 @@ public final class TenureClient implements AutoCloseable {
       try {
         Runtime.getRuntime().addShutdownHook(new Thread(OpenClients::closeAll, "tenure-exit"));
       } catch (IllegalStateException theProgramIsEnding) {
-        // The caller has to close what it opens now.
+        // The caller must close the clients that it opens now.
       }
     }
 
@@ -296,7 +296,7 @@ public final class TenureClient implements AutoCloseable {
         try {
           client.close(EXIT_PATIENCE);
         } catch (RuntimeException | Error seatsAreFreeWhenTheLeaseHasEnded) {
-          Thread.interrupted(); // the other clients are closed all the same
+          Thread.interrupted(); // close the other clients all the same
         }
       }
     }

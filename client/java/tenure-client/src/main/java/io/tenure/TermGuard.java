@@ -90,15 +90,15 @@ public final class TermGuard {
 
   /** One election, as a guard knows it. */
   private static final class GuardedSeat {
-    long highest; // that was seen
-    long kept; // the highest that was let in, which `keep` knows of
+    long highest; // highest term seen
+    long kept; // highest term let in, which `keep` has stored
     boolean keeping; // `keep` is under way
     int inside; // calls of the highest term
-    int insideBefore; // calls of lower ones
+    int insideBefore; // calls of lower terms
 
-    /** Until those of lower terms have left, and `keep` knows of the term. */
+    /** Whether calls of lower terms are inside, or `keep` has yet to return for this term. */
     boolean mustWait(long term) {
-      if (term < highest) return false; // it is refused at once
+      if (term < highest) return false; // refused at once
       return term > kept ? keeping : insideBefore > 0;
     }
 
@@ -114,7 +114,7 @@ public final class TermGuard {
   private final Duration waitMax;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Map<String, GuardedSeat> seats = new HashMap<>(); // none is ever removed
+  private final Map<String, GuardedSeat> seats = new HashMap<>(); // entries are never removed
 
   /**
    * A guard that lets a call wait for up to ten seconds, and trusts the first call of a process.
@@ -127,7 +127,7 @@ public final class TermGuard {
    * A guard whose terms outlive the process.
    *
    * @param keep stores the highest term of each election
-   * @param waitMax how long a call may wait for those of a lower term to leave, but never beyond
+   * @param waitMax how long a call may wait for calls of a lower term to leave, but never beyond
    *     its own deadline
    */
   public TermGuard(Keep keep, Duration waitMax) {
@@ -149,8 +149,8 @@ public final class TermGuard {
   }
 
   /**
-   * The same for a call to a gRPC server, which must carry a fence of {@code election}: the one
-   * that guards what its handler touches.
+   * The same for a call to a gRPC server, which must carry a fence of {@code election}, the
+   * election that guards what its handler touches.
    *
    * @param headers those of the call
    * @param election its name
@@ -229,7 +229,7 @@ public final class TermGuard {
     }
   }
 
-  /** Lets go of the lock while `keep` runs. */
+  /** Releases the lock while `keep` runs. */
   private void keepTerm(GuardedSeat seat, Fence fence) {
     long kept;
     seat.keeping = true;

@@ -1,6 +1,6 @@
 package io.tenure;
 
-/** A fenced transaction was refused: the term is over. Stop acting as the leader. */
+/** A fenced transaction was refused: the term has ended. Stop acting as the leader. */
 public final class TermOverException extends SeatLostException {
   private static final long serialVersionUID = 1;
 

@@ -21,9 +21,8 @@ import java.util.function.Function;
 
 /**
  * Locks for a fixed time: seats with a session of their own, which is never renewed. So a lock ends
- * when its time is over, or when it is given back, whether its holder lives, hangs or was cut off.
- * {@code docs/seats.md} calls them automatic locks: for jobs that many hosts start, and one is to
- * run.
+ * when it expires or is given back, whether its holder lives, hangs or was cut off. {@code
+ * docs/seats.md} calls them automatic locks: for jobs that many hosts start, and only one must run.
  *
  * <pre>{@code
  * TimedLocks locks = TimedLocks.builder().endpoints("tenure:7070").build();
@@ -36,29 +35,30 @@ import java.util.function.Function;
  * <p>What it promises
  *
  * <ul>
- *   <li>Of all that ask for a lock, one gets it. Nobody else gets it before its time is over,
- *       counted by the service from after the request was sent, unless it is given back or an
- *       operator ends it.
- *   <li>Nobody waits in a queue: who does not get a lock leaves no trace in its election.
- *   <li>A lock that is extended was held by nobody else in between.
+ *   <li>Of all that ask for a lock, one gets it. Nobody else gets it before it expires, counted by
+ *       the service from after the request was sent, unless it is given back or an operator ends
+ *       it.
+ *   <li>Nobody waits in a queue: a request that does not get the lock leaves no trace in its
+ *       election.
+ *   <li>Nobody else held an extended lock in between.
  * </ul>
  *
  * <p>What it does not promise
  *
  * <ul>
- *   <li>Nothing stops the work of a holder whose time is over. Whatever must never be done twice
- *       must carry the lock's {@link TimedLock#fence}.
- *   <li>If the answer to a request is lost, and no replica answers again, the lock may be taken by
- *       nobody until its time is over.
- *   <li>The time has the service's limits: one second and a day, unless an operator has changed
+ *   <li>Nothing stops the work of a holder whose lock has expired. Whatever must never be done
+ *       twice must carry the lock's {@link TimedLock#fence}.
+ *   <li>If the answer to a request is lost, and no replica answers again, the lock may stay taken,
+ *       without a holder, until it expires.
+ *   <li>The time has the service's limits: one second to one day, unless an operator has changed
  *       them.
  * </ul>
  *
- * <p>Each call waits for the service's answer, for at most a quarter of a minute. Thread-safe.
+ * <p>Each call waits for the service's answer, for at most 15 seconds. Thread-safe.
  */
 public final class TimedLocks implements AutoCloseable {
   private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(3);
-  // How long one request is tried again, each time on another replica.
+  // How long a request is retried, each time on another replica.
   private static final Duration REQUEST_PATIENCE = Duration.ofSeconds(5);
   private static final int REQUEST_ID_BYTES = 16;
   private static final int SUFFIX_BYTES = 8;
@@ -76,7 +76,7 @@ public final class TimedLocks implements AutoCloseable {
   }
 
   /**
-   * Locks of the service that is named next.
+   * Locks of the service named next.
    *
    * @return a builder
    */
@@ -84,7 +84,7 @@ public final class TimedLocks implements AutoCloseable {
     return new Builder();
   }
 
-  /** Says who locks, and where the service is. Not thread-safe. */
+  /** Chooses the holder and the service. Not thread-safe. */
   public static final class Builder extends ServiceBuilder<Builder> {
     private String candidate;
 
@@ -112,14 +112,14 @@ public final class TimedLocks implements AutoCloseable {
     /**
      * Ends the choice.
      *
-     * @return what does not connect before the first lock
+     * @return locks, which do not connect before the first one is taken
      */
     public TimedLocks build() {
       return new TimedLocks(this);
     }
   }
 
-  /** A lock that is held until its time is over, or until it is given back. Thread-safe. */
+  /** A lock that is held until its time has passed, or until it is given back. Thread-safe. */
   public final class TimedLock {
     private final String holder;
     private final String session;
@@ -143,8 +143,8 @@ public final class TimedLocks implements AutoCloseable {
     }
 
     /**
-     * For how long the work may go on, by this process's own clock: a tenth of the lock's time less
-     * than it is held, for the drift between this clock and the service's.
+     * How long the work may continue, by this process's own clock: a tenth less than the lock
+     * lasts, to allow for drift between this clock and the service's.
      *
      * @return zero if it must have ended
      */
@@ -153,22 +153,21 @@ public final class TimedLocks implements AutoCloseable {
     }
 
     /**
-     * Gives the lock back: somebody else may have it at once. Once its time is over it does
-     * nothing.
+     * Gives the lock back: somebody else may have it at once. Does nothing once it has expired.
      *
-     * @throws ServiceException if no replica answers: then it is free when its time is over
+     * @throws ServiceException if no replica answers: then the lock is free when it expires
      */
     public void unlock() {
       end(session);
     }
 
     /**
-     * Holds the lock for another time, from now on: this one is void afterwards.
+     * Holds the lock for this time, from now on; this object is void afterwards.
      *
-     * @param time may be shorter than what remains
-     * @return a lock of the next term; empty if this one's time is over, or it was taken away
+     * @param time may be shorter than the rest of the current time
+     * @return a lock of the next term; empty if this one has expired, or was taken away
      * @throws ServiceException if the service refuses, or no replica answers; then this lock may be
-     *     void, and be free when that time is over
+     *     void, and free when the new time ends
      */
     public Optional<TimedLock> extend(Duration time) {
       if (clock.now() >= lease.endsAt()) return Optional.empty();
@@ -194,11 +193,11 @@ public final class TimedLocks implements AutoCloseable {
   public Optional<TimedLock> tryLock(String name, Duration time) {
     Validation.checkName(name, "name");
     String holder = candidate + "#" + HexFormat.of().formatHex(randomBytes(SUFFIX_BYTES));
-    // A set, even of one, waits in no queue.
+    // Sets, even of one election, never wait in a queue.
     return campaign(CampaignRequest.newBuilder().addElections(name), name, holder, time);
   }
 
-  /** Locks that are held keep their time. */
+  /** Held locks keep their time. */
   @Override
   public void close() {
     synchronized (connection) {
@@ -224,7 +223,7 @@ public final class TimedLocks implements AutoCloseable {
     String session = response.getSession().getSessionId();
     Leadership leadership = leadershipOf(response);
     if (leadership == null) {
-      end(session); // so that it waits in no queue
+      end(session); // so that it does not wait in a queue
       return Optional.empty();
     }
     Lease lease = new Lease();
@@ -233,7 +232,7 @@ public final class TimedLocks implements AutoCloseable {
     return Optional.of(new TimedLock(holder, session, fence, lease));
   }
 
-  /** Null if it was not elected. */
+  /** Null if this session was not elected. */
   private static Leadership leadershipOf(CampaignResponse response) {
     return switch (response.getOutcomeCase()) {
       case ELECTED -> response.getElected();
@@ -251,7 +250,7 @@ public final class TimedLocks implements AutoCloseable {
     }
   }
 
-  /** The same request again, to another replica, as long as it may help. */
+  /** Repeats the request, on other replicas, as long as that may help. */
   private <Response> Response ask(Function<ElectionServiceBlockingStub, Response> call) {
     long begun = System.nanoTime();
     while (true) {
@@ -283,7 +282,7 @@ public final class TimedLocks implements AutoCloseable {
     return System.nanoTime() - begun >= REQUEST_PATIENCE.toNanos();
   }
 
-  /** Before the first request, and after one that has met another service. */
+  /** Needed before the first request, and after a refusal by another service. */
   private void survey() {
     CompletableFuture<List<ServiceChoice.Answer>> survey;
     synchronized (connection) {
@@ -310,7 +309,7 @@ public final class TimedLocks implements AutoCloseable {
     }
   }
 
-  /** Learns the service from the first lock, if there was no survey. */
+  /** Learns the service from the first lock if there was no survey. */
   private void checkService(String id) {
     synchronized (connection) {
       if (!connection.isOfThisService(connection.replica(), id)) {
@@ -332,7 +331,7 @@ public final class TimedLocks implements AutoCloseable {
     }
   }
 
-  /** Answers with how long to wait, in milliseconds. */
+  /** Returns how long to wait, in milliseconds. */
   private long moveOn(Replica failed, ServiceException error) {
     synchronized (connection) {
       connection.failed(failed, error);

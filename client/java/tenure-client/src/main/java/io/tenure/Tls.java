@@ -49,7 +49,7 @@ public final class Tls {
     return new Builder();
   }
 
-  /** Says which files there are. Not thread-safe. */
+  /** Chooses the files. Not thread-safe. */
   public static final class Builder {
     private Path ca;
     private Path certificate;
@@ -104,7 +104,7 @@ public final class Tls {
     }
   }
 
-  /** Differs when a PEM file has changed. */
+  /** Differs once a PEM file has changed. */
   List<Object> stamp() throws IOException {
     List<Object> stamp = new ArrayList<>();
     for (Path path : new Path[] {ca, certificate, key}) {
@@ -113,7 +113,7 @@ public final class Tls {
     return stamp;
   }
 
-  /** With the files as they are now. */
+  /** Credentials from the files as they are now. */
   ChannelCredentials channelCredentials() throws IOException {
     TlsChannelCredentials.Builder tls = TlsChannelCredentials.newBuilder();
     if (ca != null) tls.trustManager(ca.toFile());

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * The threads on which all connections of this process run.
  *
- * <p>What a connection needs to be made, and to be made again, is started with the first one.
- * gRPC's own pools start threads as they go: where the operating system gives no more of them, a
- * renewal would fail, and a channel that cannot look up its name never works again.
+ * <p>Everything needed to connect, and to reconnect, is started with the first connection. gRPC's
+ * own pools start threads on demand: if the operating system refuses one, a renewal would fail, and
+ * a channel that cannot look up its name would never work again.
  */
 final class Transport {
   private static final int LOOKUPS_MAX = 16; // at a time; a dead name server delays each of them
@@ -24,7 +24,7 @@ final class Transport {
 
   private static Transport shared; // under the class
 
-  @SuppressWarnings("deprecation") // its successor is not in the Netty of an older gRPC
+  @SuppressWarnings("deprecation") // its successor is missing in the Netty of older gRPC versions
   private final EventLoopGroup loop =
       new NioEventLoopGroup(1, (ThreadFactory) task -> newThread(task, "tenure-connections"));
 
@@ -49,7 +49,7 @@ final class Transport {
     return shared;
   }
 
-  /** Answers are taken in where they arrive: the library only queues them there. */
+  /** Answers are handled on the thread that receives them: the library only queues them there. */
   NettyChannelBuilder use(NettyChannelBuilder channel) {
     Executor offload = this::offload;
     return channel

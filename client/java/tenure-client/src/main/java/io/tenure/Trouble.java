@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Says once that an endpoint cannot be used, and once that it answers again; in between only what
- * is wrong in another way, at most once a minute. Thread-safe.
+ * Logs once that an endpoint cannot be used, and once that it answers again; in between only other
+ * reasons, at most once a minute. Thread-safe.
  */
 final class Trouble {
   private static final long AGAIN_NS = Duration.ofMinutes(1).toNanos();
@@ -15,7 +15,7 @@ final class Trouble {
   private final Map<String, Failing> failing = new HashMap<>(); // by endpoint; these under this
   private ServiceException latest; // null: none
 
-  /** Since when, and what was said last. */
+  /** Since when, and what was logged last. */
   private record Failing(long began, String kind, long saidAt) {}
 
   Trouble(boolean quiet) {
@@ -27,7 +27,7 @@ final class Trouble {
     found(endpoint, error, connected);
   }
 
-  /** Says nothing. */
+  /** Logs nothing. */
   synchronized void failed(ServiceException error) {
     latest = error;
   }
@@ -53,7 +53,7 @@ final class Trouble {
     Log.info(endpoint + " answers after " + seconds + " s");
   }
 
-  /** Nothing is wrong with all of these together any more. */
+  /** The trouble of all these endpoints together has ended. */
   synchronized void settled(String endpoints) {
     failing.remove(endpoints);
   }

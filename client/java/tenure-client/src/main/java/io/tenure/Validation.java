@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the service would refuse, refused at once: each throws IllegalArgumentException. */
+/** Refuses at once what the service would refuse: each throws IllegalArgumentException. */
 final class Validation {
   private static final int NAME_BYTES_MAX = 255;
   private static final int VALUE_BYTES_MAX = 4096;
@@ -57,13 +57,13 @@ final class Validation {
     return nanoseconds(duration);
   }
 
-  /** What is longer than the clock can count is as long as that. */
+  /** Longer durations than the clock can count are cut to its maximum. */
   static long nanoseconds(Duration duration) {
     Duration most = Duration.ofNanos(Long.MAX_VALUE / 4);
     return (duration.compareTo(most) < 0 ? duration : most).toNanos();
   }
 
-  /** Blanks around an endpoint do not matter. */
+  /** Blanks around an endpoint are ignored. */
   static List<String> checkEndpoints(String endpoints) {
     List<String> named =
         Arrays.stream(endpoints.split(","))

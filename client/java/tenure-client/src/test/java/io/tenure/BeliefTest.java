@@ -45,7 +45,7 @@ class BeliefTest {
   }
 
   @Test
-  void aLaterTermBeginsAnew() {
+  void aLaterTermHoldsAgain() {
     belief.begin(7, 100);
     belief.end();
     assertEquals(0, belief.termAt(50));

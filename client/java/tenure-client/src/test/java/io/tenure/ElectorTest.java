@@ -62,7 +62,7 @@ class ElectorTest {
       try {
         client.close(Duration.ofSeconds(1));
       } catch (TenureException alreadyTested) {
-        // Its work hangs, or its service is gone, on purpose.
+        // The work hangs, or the service is gone, on purpose.
       }
     }
     service.close();
@@ -96,7 +96,7 @@ class ElectorTest {
 
   private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
     T taken = queue.poll(Service.PATIENCE, TimeUnit.SECONDS);
-    if (taken == null) throw new AssertionError("nothing has come");
+    if (taken == null) throw new AssertionError("timed out");
     return taken;
   }
 
@@ -162,7 +162,7 @@ class ElectorTest {
   }
 
   @Test
-  void eachTermIsToldOfOnceAndInOrder() throws InterruptedException {
+  void eachTermIsReportedOnceAndInOrder() throws InterruptedException {
     Told told = new Told("standing", "elected", "lost");
     TenureClient client = client("b", LONG);
     Elector observed = Elector.builder(client).listener(told).build();
@@ -239,7 +239,7 @@ class ElectorTest {
   }
 
   @Test
-  void anOperatorsWishIsTold() throws InterruptedException {
+  void anAppointmentIsReportedToTheLeader() throws InterruptedException {
     Told told = new Told("stepDown", "lost");
     Elector observed = Elector.builder(client("a", LONG)).listener(told).build();
     Candidacy leader = observed.stand("orders", seat -> seat.awaitStop(PATIENCE));
@@ -345,7 +345,7 @@ class ElectorTest {
   }
 
   @Test
-  void workThatIgnoresTheEndOfItsLeaseIsOverrunByIt() throws InterruptedException {
+  void workThatIgnoresTheEndOfItsLeaseIsReportedAsOverrun() throws InterruptedException {
     Told told = new Told("overrun", "lost");
     CountDownLatch mayEnd = new CountDownLatch(1);
     BlockingQueue<Seat> begun = new LinkedBlockingQueue<>();
@@ -361,7 +361,7 @@ class ElectorTest {
 
     service.pause();
 
-    // On two threads, in no order.
+    // On two threads, in any order.
     assertEquals(
         Set.of(
             new Told.Call("overrun", seat, null), new Told.Call("lost", seat, Cause.CAUSE_EXPIRED)),
@@ -419,7 +419,7 @@ class ElectorTest {
   }
 
   @Test
-  void aThreadIsInterruptedIfItWants() throws InterruptedException {
+  void aThreadIsInterruptedOnRequest() throws InterruptedException {
     BlockingQueue<Thread> interrupted = new LinkedBlockingQueue<>();
     AtomicReference<Duration> left = new AtomicReference<>();
     new Elector(client("a", BRIEF))
@@ -484,7 +484,7 @@ class ElectorTest {
   }
 
   @Test
-  void closingASeatThatNoBlockHasChangesNothing() throws InterruptedException {
+  void closingASeatOutsideABlockChangesNothing() throws InterruptedException {
     TenureClient client = client("a", LONG);
     Candidacy candidacy = new Elector(client).stand("orders");
 
@@ -522,7 +522,7 @@ class ElectorTest {
 
   @Test
   void closingTheClientFreesTheSeatThoughItsReplicaHangs() throws Exception {
-    // Not a replica that is stopped: that one may hold the lock of the database.
+    // Not a stopped replica: that might hold the lock of the database.
     try (Service other = service.startReplica();
         Relays relay = new Relays(service)) {
       other.stop();
@@ -549,7 +549,7 @@ class ElectorTest {
   }
 
   @Test
-  void whatTheApplicationThrowsCostsNothing() throws InterruptedException {
+  void exceptionsOfTheApplicationCostNothing() throws InterruptedException {
     ClientMetrics failing =
         (ClientMetrics)
             Proxy.newProxyInstance(
@@ -615,7 +615,7 @@ class ElectorTest {
   }
 
   @Test
-  void aClientThatFailsTellsOfItAndIsOfNoUse() throws InterruptedException {
+  void aClientThatFailsReportsItAndCannotBeUsed() throws InterruptedException {
     Told told = new Told("lost");
     MeterRegistry registry = new SimpleMeterRegistry();
     TenureClient client = client(builder().metrics(new MicrometerMetrics(registry)));
@@ -768,7 +768,7 @@ class ElectorTest {
   }
 
   @Test
-  void runTellsOfTheEndOfEachTerm() throws InterruptedException {
+  void runReportsTheEndOfEachTerm() throws InterruptedException {
     Queue<String> told = new ConcurrentLinkedQueue<>();
     CountDownLatch elected = new CountDownLatch(1);
     Elector elector =
@@ -941,7 +941,7 @@ class ElectorTest {
   }
 
   @Test
-  void whatIsMalformedIsRefusedAtOnce() {
+  void malformedArgumentsAreRefusedAtOnce() {
     for (String endpoints :
         List.of(",", "a", "a:", "a:0", "a:70000", "a:b", ":7070", "http://a:7070", "a b:7070")) {
       assertThrows(IllegalArgumentException.class, () -> TenureClient.create(endpoints), endpoints);

@@ -57,7 +57,7 @@ class FakeTenureTest {
     assertEquals(List.of("b", "c"), tenure.queue("orders"));
 
     first.close();
-    tenure.advance(LEASE.dividedBy(4)); // for work that was begun while it led
+    tenure.advance(LEASE.dividedBy(4)); // for work begun while it led
 
     assertEquals(2, second.awaitSeat().term());
     assertEquals(List.of("c"), tenure.queue("orders"));
@@ -90,7 +90,7 @@ class FakeTenureTest {
   }
 
   @Test
-  void aHolderThatIsBackBeforeItsLeaseIsOverLeadsOnInTheNextTerm() throws InterruptedException {
+  void aHolderThatIsBackBeforeItsLeaseEndsLeadsInTheNextTerm() throws InterruptedException {
     Candidacy holder = stand("a");
     stand("b");
     tenure.advance(Duration.ofMillis(100));
@@ -231,7 +231,7 @@ class FakeTenureTest {
   }
 
   @Test
-  void whatIsMalformedIsRefused() {
+  void malformedArgumentsAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> tenure.client(""));
     Duration negative = Duration.ofSeconds(-1);
     assertThrows(IllegalArgumentException.class, () -> tenure.advance(negative));

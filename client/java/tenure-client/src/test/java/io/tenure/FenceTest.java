@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Fenced calls of gRPC, and the guard on their other side. */
+/** Fenced gRPC calls, and the guard on the called side. */
 @Timeout(60)
 class FenceTest {
   private final TermGuard guard = new TermGuard();
@@ -50,7 +50,7 @@ class FenceTest {
   private ManagedChannel channel;
   private ElectionServiceBlockingStub stub;
 
-  /** A service as good as any: what it does may be held up. */
+  /** Any service will do; the test can hold up its handlers. */
   private static final class Handler extends ElectionServiceGrpc.ElectionServiceImplBase {
     final BlockingQueue<String> entered = new LinkedBlockingQueue<>();
     final CountDownLatch mayAnswer = new CountDownLatch(1);
@@ -121,7 +121,7 @@ class FenceTest {
 
   private <T> T take(BlockingQueue<T> queue) throws InterruptedException {
     T taken = queue.poll(Service.PATIENCE, TimeUnit.SECONDS);
-    if (taken == null) throw new AssertionError("nothing has come");
+    if (taken == null) throw new AssertionError("timed out");
     return taken;
   }
 
@@ -250,7 +250,7 @@ class FenceTest {
   }
 
   @Test
-  void whoDoesNotLeadSendsNoCall() {
+  void aProcessThatDoesNotLeadSendsNoCall() {
     AtomicLong term = new AtomicLong(7);
     ElectionServiceBlockingStub fenced =
         stub.withInterceptors(FenceCalls.with("orders", term::get));

@@ -37,12 +37,12 @@ class HolderClockTest {
       wall += step;
     }
 
-    /** A virtual machine: it knows of it only by the time of day. */
+    /** A paused virtual machine notices only by the time of day. */
     void isPaused(long time) {
       wall += time;
     }
 
-    /** The next look at the clock is interrupted between its readings. */
+    /** The next reading of the clock is interrupted halfway. */
     void pausesNextLook(long time) {
       pauseOfLook = time;
     }
@@ -68,14 +68,14 @@ class HolderClockTest {
   private final Machine machine = new Machine();
 
   @Test
-  void itRunsAsTheMonotonicClockDoes() {
+  void itRunsLikeTheMonotonicClock() {
     machine.runs(1_234_567);
 
     assertEquals(1_234_567, machine.passed());
   }
 
   @Test
-  void itRunsOnWhileTheMachineSleepsEachTime() {
+  void itKeepsRunningWhileTheMachineSleepsEachTime() {
     machine.sleeps(HOUR);
     assertEquals(HOUR, machine.passed());
     machine.runs(10);
@@ -85,14 +85,14 @@ class HolderClockTest {
   }
 
   @Test
-  void itRunsOnWhileAVirtualMachineIsPaused() {
+  void itKeepsRunningWhileAVirtualMachineIsPaused() {
     machine.isPaused(HOUR);
 
     assertEquals(HOUR, machine.passed());
   }
 
   @Test
-  void aTimeOfDayThatIsSetBackIsNothing() {
+  void settingTheTimeOfDayBackChangesNothing() {
     machine.setsTheTime(-HOUR);
     machine.runs(10);
 
@@ -109,7 +109,7 @@ class HolderClockTest {
   }
 
   @Test
-  void aTimeOfDayThatIsSetBackHidesNoSleep() {
+  void settingTheTimeOfDayBackHidesNoSleep() {
     machine.sleeps(HOUR);
     machine.setsTheTime(-HOUR / 2);
     assertEquals(HOUR, machine.passed());
@@ -130,7 +130,7 @@ class HolderClockTest {
   }
 
   @Test
-  void aTimeOfDayThatIsSlowedDownHidesNoSleep() {
+  void slowingTheTimeOfDayDownHidesNoSleep() {
     for (int i = 0; i < 100; i++) {
       machine.setsTheTime(-40 * MS);
       machine.clock.now();
@@ -141,7 +141,7 @@ class HolderClockTest {
   }
 
   @Test
-  void aThreadThatIsPausedWhileItLooksHasNotSlept() {
+  void aThreadPausedWhileItReadsTheClocksHasNotSlept() {
     machine.pausesNextLook(200 * MS);
 
     assertEquals(200 * MS, machine.passed());

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
-/** What the library says when something is wrong, and when it is over. */
+/** What the library logs when something is wrong, and when that ends. */
 @Timeout(120)
 class MessagesTest {
   private static final Logger ROOT = Logger.getLogger("");
@@ -87,7 +87,7 @@ class MessagesTest {
     Service.delete(folder);
   }
 
-  /** The next line about this; other tests run at the same time. */
+  /** The next line with this text; other tests run at the same time. */
   private String next(String about) throws InterruptedException {
     List<String> before = new ArrayList<>();
     while (true) {
@@ -111,7 +111,7 @@ class MessagesTest {
           try {
             client.close(Duration.ofMillis(1));
           } catch (TenureException nobodyAnswers) {
-            // That is what was tested.
+            // This failure is what the test wants.
           }
         });
     return client;
@@ -135,7 +135,7 @@ class MessagesTest {
     return file(name + ".crt");
   }
 
-  /** Answers with the endpoint of a server that has a certificate of the authority {@code ca}. */
+  /** Returns the endpoint of a server with a certificate of the authority {@code ca}. */
   private String serveTls(String alternativeName, String days) throws IOException {
     openssl(
         ("req -newkey rsa:2048 -nodes -subj /CN=server")
@@ -162,7 +162,7 @@ class MessagesTest {
     return "127.0.0.1:" + server.getPort();
   }
 
-  /** A server that says this to everybody, and keeps the connection open. */
+  /** A server that sends this to everybody, and keeps the connection open. */
   private String greet(String greeting) throws IOException {
     ServerSocket listener = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
     opened.add(listener);
@@ -188,7 +188,7 @@ class MessagesTest {
   private record Case(String endpoint, Tls tls, String reason) {
     private static final String SILENT = "no answer";
 
-    /** Only what is silent is not waited for. */
+    /** Waits for silent servers only. */
     Duration leaseTtl() {
       return reason.equals(SILENT) ? Duration.ofSeconds(2) : Duration.ofMinutes(1);
     }
@@ -279,7 +279,7 @@ class MessagesTest {
   }
 
   @Test
-  void anEndpointWhereNobodyListensIsNamedThoughAnotherOneWorks() throws Exception {
+  void anEndpointWhereNobodyListensIsNamedEvenIfAnotherOneWorks() throws Exception {
     String nobody = Service.freeAddress();
     try (Service service = Service.start()) {
       Elector elector = new Elector(client(nobody + "," + service.endpoint(), null));
@@ -328,7 +328,7 @@ class MessagesTest {
     }
   }
 
-  /** A replica of another service, which says so when those who ask have chosen one already. */
+  /** A replica of another service, which answers after the others have been chosen. */
   private String serveSlowStranger(String serviceId, AtomicReference<CountDownLatch> chosen)
       throws IOException {
     ElectionServiceGrpc.ElectionServiceImplBase stranger =

@@ -39,7 +39,7 @@ class MovedNameTest {
     Service.delete(folder);
   }
 
-  /** In place: another file would not be seen through the mount. */
+  /** In place: the mount would not show another file. */
   private void nameLeadsTo(Service... replicas) throws IOException {
     StringBuilder lines = new StringBuilder("127.0.0.1 localhost\n");
     for (Service replica : replicas) {
@@ -96,7 +96,7 @@ class MovedNameTest {
       long begun = System.nanoTime();
       candidate.until("working");
 
-      // The JVM remembers for 10 s that there is no such name.
+      // The JVM remembers for 10 s that the name does not exist.
       assertTrue(System.nanoTime() - begun < Duration.ofSeconds(9).toNanos());
     }
   }

@@ -56,17 +56,17 @@ class ObserverTest {
     service.close();
   }
 
-  /** What was told, in words. */
+  /** The next report, in words. */
   private static class Told implements ObserverListener {
     final BlockingQueue<String> words = new LinkedBlockingQueue<>();
 
     String next() throws InterruptedException {
       String word = words.poll(Service.PATIENCE, TimeUnit.SECONDS);
-      if (word == null) throw new AssertionError("nothing is told");
+      if (word == null) throw new AssertionError("timed out");
       return word;
     }
 
-    /** Until this has come; answers with what came before. */
+    /** Waits for this report; returns the earlier ones. */
     List<String> until(String end) throws InterruptedException {
       List<String> before = new ArrayList<>();
       for (String word = next(); !word.equals(end); word = next()) before.add(word);
@@ -112,7 +112,7 @@ class ObserverTest {
     return told;
   }
 
-  /** Returns when the service has answered that the seat is free. */
+  /** Returns when the service has confirmed that the seat is free. */
   private void leadOnce(String election) throws InterruptedException {
     Seat seat = elector.lead(election);
     seat.close();
@@ -120,7 +120,7 @@ class ObserverTest {
   }
 
   @Test
-  void itTellsTheStateAndThenEachChange() throws InterruptedException {
+  void itReportsTheStateAndThenEachChange() throws InterruptedException {
     leadOnce("orders");
 
     Told told = observe(builder().names("orders", "never"));
@@ -134,7 +134,7 @@ class ObserverTest {
   }
 
   @Test
-  void itBeginsWithTheRevisionThatIsWishedFor() throws InterruptedException {
+  void itBeginsWithTheRequestedRevision() throws InterruptedException {
     leadOnce("orders");
 
     Told told = observe(builder().names("orders").fromRevision(2));
@@ -184,7 +184,7 @@ class ObserverTest {
     }
   }
 
-  /** Refuses each election's first stream with the code that is its name. */
+  /** Refuses each election's first stream with the code in its name. */
   private static final class Refusing extends ElectionServiceGrpc.ElectionServiceImplBase {
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
@@ -201,7 +201,7 @@ class ObserverTest {
   }
 
   @Test
-  void whatMayChangeIsTriedAgainAndWhatMayNotIsAFailure() throws Exception {
+  void transientErrorsAreRetriedAndPermanentOnesAreFailures() throws Exception {
     Server server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(new Refusing())
@@ -252,7 +252,7 @@ class ObserverTest {
   }
 
   @Test
-  void itTellsNothingMoreWhenItIsClosed() throws InterruptedException {
+  void itReportsNothingAfterItIsClosed() throws InterruptedException {
     Observer observer = builder().names("orders").build();
     Told told = new Told();
     observer.start(told);
@@ -300,7 +300,7 @@ class ObserverTest {
   }
 
   @Test
-  void aListenerThatFailsIsToldOfTheNextChange() throws InterruptedException {
+  void aListenerThatFailsStillGetsTheNextChange() throws InterruptedException {
     Told told =
         new Told() {
           @Override
@@ -377,7 +377,7 @@ class ObserverTest {
     observer.start(told);
     Thread thread = threads.poll(Service.PATIENCE, TimeUnit.SECONDS);
 
-    thread.interrupt(); // while it waits for the next message, as ThreadGroup.interrupt does
+    thread.interrupt(); // while it waits for a message, as ThreadGroup.interrupt does
     leadOnce("orders");
 
     told.until("VACATED orders 2");
@@ -409,7 +409,7 @@ class ObserverTest {
   }
 
   @Test
-  void aCacheTellsWhoLeads() throws InterruptedException {
+  void aCacheKnowsWhoLeads() throws InterruptedException {
     BlockingQueue<String> changes = new LinkedBlockingQueue<>();
     try (LeaderCache leaders =
         new LeaderCache(
@@ -449,7 +449,7 @@ class ObserverTest {
   }
 
   @Test
-  void whatIsMalformedIsRefusedAtOnce() {
+  void malformedArgumentsAreRefusedAtOnce() {
     assertThrows(IllegalArgumentException.class, () -> Observer.builder().build());
     assertThrows(IllegalArgumentException.class, () -> builder().names());
     assertThrows(IllegalArgumentException.class, () -> builder().names(""));

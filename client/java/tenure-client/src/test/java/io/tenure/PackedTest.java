@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
-/** The packed libraries in empty Maven projects, with the README's programs as they stand there. */
+/** The packed libraries in empty Maven projects, with the README's programs unchanged. */
 @EnabledIfEnvironmentVariable(named = "TENURE_DIST", matches = ".+")
 @Timeout(300)
 class PackedTest {
@@ -60,7 +60,7 @@ class PackedTest {
     return found.get(0).replace(PLACE, "file://" + System.getenv("TENURE_DIST") + "/maven");
   }
 
-  /** Compiles programs of the README in an empty project; answers with the class path. */
+  /** Compiles programs of the README in an empty project; returns the class path. */
   private String compile(String artifact, String... programs) throws IOException {
     String pom =
         """
@@ -96,7 +96,7 @@ class PackedTest {
     return folder + ":" + jars;
   }
 
-  /** The machine's own, but without anything of Tenure. */
+  /** The machine's own repository, but without anything of Tenure. */
   private Path localRepository() throws IOException {
     Path home = Path.of(System.getProperty("user.home"), ".m2/repository");
     Path machines = Path.of(System.getProperty("localRepository", home.toString()));
@@ -185,7 +185,7 @@ class PackedTest {
     assertTheTermsRise(first, programs.awaitLine(running, first.by()));
   }
 
-  /** By one at least: a busy machine may take a seat before its program has said a word. */
+  /** By at least one: on a busy machine, a seat may change hands before the program prints. */
   private static void assertTheTermsRise(Programs.Said... leaders) {
     long before = 0;
     for (Programs.Said leader : leaders) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a process promises that is stopped, or that ends. */
+/** Promises about a process that is stopped, or that ends. */
 @Timeout(60)
 class ProcessTest {
   private static final Duration PATIENCE = Duration.ofSeconds(Service.PATIENCE);
@@ -99,10 +99,10 @@ class ProcessTest {
   }
 
   @Test
-  void whatAChangeOfLeaderNeedsIsLoadedBefore() throws Exception {
+  void theCodeForAChangeOfLeaderIsLoadedBeforehand() throws Exception {
     start(600, List.of("-Xlog:class+load:stdout:none"));
     CompletableFuture.delayedExecutor(Service.PATIENCE, TimeUnit.SECONDS)
-        .execute(process::destroyForcibly); // so that no read waits for ever
+        .execute(process::destroyForcibly); // so that no read blocks forever
 
     Set<String> missing =
         new HashSet<>(List.of("SeatNotice$Builder", "ResignRequest", "ResignResponse", "SeatLost"));

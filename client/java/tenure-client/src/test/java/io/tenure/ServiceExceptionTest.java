@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** What an error of gRPC means. */
 class ServiceExceptionTest {
   @Test
-  void whatIsNotTenureMayBeReplacedByAnotherEndpoint() {
+  void anErrorOfAServerThatIsNotTenureIsTransient() {
     for (Status status :
         List.of(
             Status.UNIMPLEMENTED,

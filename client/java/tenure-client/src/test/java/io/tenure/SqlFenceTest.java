@@ -96,7 +96,7 @@ class SqlFenceTest {
   }
 
   @Test
-  void oneOfAnOldTermChangesNothing() throws Exception {
+  void aTransactionOfAnOldTermChangesNothing() throws Exception {
     Seat old = elector.lead("shop");
     old.close();
 
@@ -151,7 +151,7 @@ class SqlFenceTest {
   }
 
   @Test
-  void whatTheWorkThrowsRollsItBack() throws Exception {
+  void anExceptionFromTheWorkRollsItBack() throws Exception {
     try (Seat seat = elector.lead("shop")) {
       assertThrows(
           ArithmeticException.class,
@@ -170,7 +170,7 @@ class SqlFenceTest {
   }
 
   @Test
-  void whatTheWorkThrowsUndeclaredRollsItBack() throws Exception {
+  void anUndeclaredExceptionFromTheWorkRollsItBack() throws Exception {
     try (Seat seat = elector.lead("shop")) {
       assertThrows(
           IOException.class,
@@ -188,7 +188,7 @@ class SqlFenceTest {
     }
   }
 
-  /** As other languages do: the compiler takes it for an unchecked one. */
+  /** As other languages do: to the compiler the exception looks unchecked. */
   @SuppressWarnings("unchecked")
   static <Any extends Throwable> Any undeclared(Throwable checked) throws Any {
     throw (Any) checked;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a process promises that gets no further threads from its operating system. */
+/** Promises about a process that gets no more threads from its operating system. */
 @Timeout(60)
 class ThreadlessTest {
   private static final Duration PATIENCE = Duration.ofSeconds(Service.PATIENCE);
@@ -47,7 +47,7 @@ class ThreadlessTest {
     candidate = new Reports(command);
   }
 
-  /** Root has no limit on its threads. */
+  /** Root has no limit on threads. */
   private static List<String> asOneWithALimit() {
     List<String> command = new ArrayList<>();
     if (System.getProperty("user.name").equals("root")) {

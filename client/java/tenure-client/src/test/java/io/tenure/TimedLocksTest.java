@@ -47,7 +47,7 @@ class TimedLocksTest {
     service.close();
   }
 
-  /** Waits for the lock; nobody is told when it is free. */
+  /** Waits for the lock by polling: nobody reports when it is free. */
   private static TimedLock lock(TimedLocks locks, String name) {
     Optional<TimedLock> lock = Optional.empty();
     while (lock.isEmpty()) lock = locks.tryLock(name, LONG);
@@ -89,12 +89,12 @@ class TimedLocksTest {
 
     TimedLock next = rivals.tryLock("backup", LONG).orElseThrow();
     assertTrue(next.fence().term() > lock.fence().term());
-    lock.unlock(); // which is void
+    lock.unlock(); // no longer valid
     assertEquals(Optional.empty(), locks.tryLock("backup", LONG));
   }
 
   @Test
-  void whoDoesNotGetItLeavesNoTrace() {
+  void aProcessThatDoesNotGetTheLockLeavesNoTrace() {
     TimedLock lock = locks.tryLock("backup", LONG).orElseThrow();
 
     for (int i = 0; i < 3; i++) rivals.tryLock("backup", LONG);
@@ -133,7 +133,7 @@ class TimedLocksTest {
     TimedLock shorter = lock.extend(SHORTER).orElseThrow();
 
     assertEquals(lock.fence().term() + 1, shorter.fence().term());
-    lock.unlock(); // which is void
+    lock.unlock(); // no longer valid
     assertEquals(Optional.empty(), rivals.tryLock("backup", LONG));
     TimedLock longer = shorter.extend(LONG).orElseThrow();
     assertTrue(longer.remaining().compareTo(SHORTER) > 0);
@@ -156,7 +156,7 @@ class TimedLocksTest {
   }
 
   @Test
-  void severalReplicasOfWhichNoneAnswersAreAskedAgain() {
+  void ifNoReplicaAnswersAllAreAskedAgain() {
     AtomicInteger asked = new AtomicInteger();
     ClientInterceptor counting =
         new ClientInterceptor() {
@@ -179,7 +179,7 @@ class TimedLocksTest {
   }
 
   @Test
-  void aReplicaThatDiesIsLeft() {
+  void aDeadReplicaIsAbandoned() {
     try (Service other = service.startReplica();
         TimedLocks both =
             TimedLocks.builder().endpoints(service.endpoint() + "," + other.endpoint()).build()) {
@@ -199,7 +199,7 @@ class TimedLocksTest {
   }
 
   @Test
-  void whatTheServiceRefusesIsAnException() {
+  void aRefusalOfTheServiceIsAnException() {
     Duration tooShort = Duration.ofMillis(50);
     ServiceException error =
         assertThrows(ServiceException.class, () -> locks.tryLock("backup", tooShort));

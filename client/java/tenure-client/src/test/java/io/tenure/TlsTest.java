@@ -83,7 +83,7 @@ class TlsTest {
     return folder.resolve(name);
   }
 
-  /** Within the same second, even. */
+  /** Even within the same second. */
   private void replace(String name, String contents) throws IOException {
     Files.writeString(file(name), contents);
     FileTime later = FileTime.fromMillis(System.currentTimeMillis() + 1_000 * ++replacements);
@@ -165,7 +165,7 @@ class TlsTest {
   }
 
   @Test
-  void whoIsNotAllowedToObserveIsToldAndWhoIsObserves() throws InterruptedException {
+  void onlyAClientWithTheRightToObserveGetsEvents() throws InterruptedException {
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
     Observer.Builder observed = Observer.builder().endpoints(service.endpoint()).names("orders");
 
@@ -182,7 +182,7 @@ class TlsTest {
 
   private static String next(BlockingQueue<String> told) throws InterruptedException {
     String next = told.poll(Service.PATIENCE, TimeUnit.SECONDS);
-    assertNotNull(next, "nothing was told");
+    assertNotNull(next, "timed out");
     return next;
   }
 
@@ -246,7 +246,7 @@ class TlsTest {
   }
 
   @Test
-  void aServiceWithAnotherAuthorityIsNotTalkedToUntilTheFileIsReplaced() throws Exception {
+  void aServiceWithAnotherAuthorityIsNotUsedUntilTheFileIsReplaced() throws Exception {
     Files.copy(file("another.crt"), file("trusted.crt"));
     Candidacy candidacy =
         elector(trusting("trusted.crt").token(file("token")).build()).stand("orders");

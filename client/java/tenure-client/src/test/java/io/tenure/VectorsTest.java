@@ -44,7 +44,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Plays tests/polyglot/vectors, which the C++ library passes too, to the pure machines. */
+/** Plays tests/polyglot/vectors to the pure machines, as the C++ library's tests do. */
 class VectorsTest {
   private static final Path VECTORS = Repository.ROOT.resolve("tests/polyglot/vectors");
   private static final long START = 3600 * Lease.SECOND; // of a scenario; 0 is never
@@ -78,7 +78,7 @@ class VectorsTest {
     return scenario.get("name").getAsString();
   }
 
-  /** With their options and their whole steps. */
+  /** Scenarios with their options and all their steps. */
   private static Stream<JsonObject> scenarios(String machine) throws IOException {
     List<JsonObject> found = new ArrayList<>();
     List<Path> files;
@@ -118,7 +118,7 @@ class VectorsTest {
     }
   }
 
-  /** What a step expects, with everything that it does not mention. */
+  /** What a step expects, including everything that it leaves out. */
   private static JsonObject expectedOf(JsonObject step) {
     JsonArray effects = new JsonArray();
     for (JsonElement element : arrayOf(step, "effects")) {
@@ -148,7 +148,7 @@ class VectorsTest {
     return (JsonObject) canonical(expected);
   }
 
-  /** A range is met by any time within it. */
+  /** Any time within a range matches it. */
   private static void matchRange(JsonObject expected, JsonObject said) {
     JsonElement range = expected.get("wake_ms");
     if (!range.isJsonArray() || said.get("wake_ms").isJsonNull()) return;
@@ -170,7 +170,7 @@ class VectorsTest {
       session = new Session(new Session.Options(candidate, leaseTtl, supersede), new Random(seed));
     }
 
-    /** What follows from the step, in the words of the vectors. */
+    /** The step's outcome, in the words of the vectors. */
     JsonObject play(JsonObject step) {
       long now = START + nanoseconds(step, "at_ms", 0);
       if (step.has("input")) {
@@ -502,7 +502,7 @@ class VectorsTest {
     return element == null ? JsonNull.INSTANCE : element;
   }
 
-  /** Numbers are equal, however they are written. */
+  /** Numbers are equal however they are written. */
   private static JsonElement canonical(JsonElement json) {
     if (json.isJsonObject()) {
       JsonObject object = new JsonObject();

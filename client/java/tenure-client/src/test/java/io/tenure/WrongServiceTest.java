@@ -89,10 +89,10 @@ class WrongServiceTest {
   }
 
   @Test
-  void oneLeadsThoughAReplicaWorksOnAnotherDatabase() throws InterruptedException {
+  void oneLeadsEvenIfAReplicaWorksOnAnotherDatabase() throws InterruptedException {
     Duration lease = Duration.ofSeconds(10);
     List<Candidacy> candidacies = new ArrayList<>();
-    for (int i = 0; i < 8; i++) { // each begins with any endpoint
+    for (int i = 0; i < 8; i++) { // each client starts at a random endpoint
       TenureClient client = client("c" + i, lease, service, replica, stranger);
       candidacies.add(new Elector(client).stand("orders"));
     }
@@ -150,13 +150,13 @@ class WrongServiceTest {
       Told.Call elected = told.next();
       assertEquals("elected", elected.method());
       assertEquals(1, ((Seat) elected.of()).term());
-      assertFalse(seat.isLeader(), "it is of the old service");
+      assertFalse(seat.isLeader(), "the seat belongs to the old service");
       assertTrue(other.tool("list").contains("orders"));
       client.close();
     }
   }
 
-  /** Adds what the library says to {@code lines}. */
+  /** Adds what the library logs to {@code lines}. */
   private static Handler logTo(BlockingQueue<String> lines) {
     return new Handler() {
       @Override
@@ -257,7 +257,7 @@ class WrongServiceTest {
 
   @Test
   void aTimedLockIsTakenInOneServiceOnly() {
-    for (int round = 0; round < 8; round++) { // each begins with any endpoint
+    for (int round = 0; round < 8; round++) { // each client starts at a random endpoint
       TimedLocks.Builder builder =
           TimedLocks.builder().endpoints(endpoints(service, replica, stranger));
       try (TimedLocks locks = builder.build()) {
@@ -273,7 +273,7 @@ class WrongServiceTest {
     new Elector(client("b", Duration.ofHours(1), stranger)).stand("orders").awaitSeat();
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
     ObserverListener listener = listenerOf(told);
-    for (int round = 0; round < 8; round++) { // each begins with any endpoint
+    for (int round = 0; round < 8; round++) { // each observer starts at a random endpoint
       Observer.Builder builder = Observer.builder().prefixes("");
       try (Observer observer = builder.endpoints(endpoints(service, replica, stranger)).build()) {
         observer.start(listener);
@@ -289,7 +289,7 @@ class WrongServiceTest {
       assertEquals("orders a", told.poll(Service.PATIENCE, TimeUnit.SECONDS));
       assertTrue(leaders.awaitReady(PATIENCE));
       service.stop();
-      // Else it would lead in the new service, too.
+      // Otherwise it would lead in the new service, too.
       assertThrows(TenureException.class, () -> first.close(Duration.ofMillis(1)));
       try (Service other = Service.startAt(service.endpoint())) {
         String replaced = "replaced by " + idOf(other);

@@ -53,7 +53,7 @@ class SpringBoot4Test {
       this.elector = elector;
     }
 
-    Long takeTerm() throws InterruptedException { // not the field: this is a proxy
+    Long takeTerm() throws InterruptedException { // not the field, because this is a proxy
       return terms.poll(Service.PATIENCE, TimeUnit.SECONDS);
     }
 

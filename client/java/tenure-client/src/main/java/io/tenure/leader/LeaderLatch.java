@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * What Curator's class of this name does: of all processes that have started a latch, one has the
- * leadership, until it closes the latch.
+ * The counterpart of Curator's class of this name: of all processes that have started a latch, one
+ * has the leadership, until it closes the latch.
  *
  * <p>What is different from Curator
  *
@@ -37,13 +37,13 @@ import java.util.function.Consumer;
  * <p>Thread-safe.
  */
 public final class LeaderLatch implements AutoCloseable {
-  /** What has been done with a latch. */
+  /** The state of a latch. */
   public enum State {
     /** It was not started yet. */
     LATENT,
     /** It stands. */
     STARTED,
-    /** It stands no more. */
+    /** It no longer stands. */
     CLOSED
   }
 
@@ -80,7 +80,7 @@ public final class LeaderLatch implements AutoCloseable {
   }
 
   /**
-   * Stands no more. The listeners are not called any more when it has returned, as in Curator.
+   * Stops standing. No listener is called after it has returned, as in Curator.
    *
    * @throws IllegalStateException if it was not started
    */
@@ -114,7 +114,7 @@ public final class LeaderLatch implements AutoCloseable {
   }
 
   /**
-   * What has been done with this latch.
+   * The state of this latch.
    *
    * @return its state
    */
@@ -137,7 +137,7 @@ public final class LeaderLatch implements AutoCloseable {
   }
 
   /**
-   * Waits until this process leads, or until the time is over.
+   * Waits until this process leads, or until the timeout.
    *
    * @param timeout how long to wait at most
    * @param unit of the timeout
@@ -176,7 +176,7 @@ public final class LeaderLatch implements AutoCloseable {
   /**
    * Removes a listener.
    *
-   * @param listener is not told of anything from now on, except by a call that runs
+   * @param listener is not called from now on, except by a call that already runs
    */
   public void removeListener(LeaderLatchListener listener) {
     listeners.remove(listener);
@@ -193,7 +193,7 @@ public final class LeaderLatch implements AutoCloseable {
       tellAll(LeaderLatchListener::notLeader);
     }
 
-    /** One that fails, or interrupts this thread, keeps nothing from the others. */
+    /** A listener that fails, or interrupts this thread, does not affect the others. */
     private void tellAll(Consumer<LeaderLatchListener> what) {
       for (LeaderLatchListener listener : listeners) {
         try {

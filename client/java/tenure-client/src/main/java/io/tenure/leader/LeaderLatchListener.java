@@ -1,13 +1,13 @@
 package io.tenure.leader;
 
 /**
- * Learns whether this process leads. The methods are called in order, on a thread of the client
- * that does nothing else.
+ * Called when this process gains or loses the leadership. The methods are called in order, on a
+ * thread of the client that does nothing else.
  */
 public interface LeaderLatchListener {
-  /** This process leads. By now it may have lost the seat again: ask the latch. */
+  /** This process leads. It may have lost the seat again by now: ask the latch. */
   void isLeader();
 
-  /** This process does not lead any more. */
+  /** This process no longer leads. */
   void notLeader();
 }

@@ -7,8 +7,8 @@ import io.tenure.TenureClient;
 import java.util.Objects;
 
 /**
- * What Curator's class of this name does: it has {@code takeLeadership} called while this process
- * leads, on a thread of its own, and gives up the leadership when that returns, not before.
+ * The counterpart of Curator's class of this name: it calls {@code takeLeadership} while this
+ * process leads, on a thread of its own, and gives up the leadership only when that returns.
  *
  * <p>What is different from Curator
  *
@@ -46,7 +46,7 @@ public final class LeaderSelector implements AutoCloseable {
     this.listener = Objects.requireNonNull(listener, "listener");
   }
 
-  /** Stands again after each term. Without it, {@link #requeue} does. Call it before the start. */
+  /** Stands again after each term; otherwise {@link #requeue} does. Call it before the start. */
   public synchronized void autoRequeue() {
     autoRequeue = true;
   }
@@ -95,7 +95,7 @@ public final class LeaderSelector implements AutoCloseable {
   }
 
   /**
-   * Stands no more. {@code takeLeadership} is interrupted, if it runs, and not waited for: closing
+   * Stops standing. {@code takeLeadership} is interrupted if it runs, but not waited for: closing
    * the client does that.
    */
   @Override
@@ -119,7 +119,7 @@ public final class LeaderSelector implements AutoCloseable {
     } finally {
       synchronized (this) {
         leading = null;
-        Thread.interrupted(); // what came late is for nobody
+        Thread.interrupted(); // drop a late interrupt
         if (!autoRequeue) {
           queued = false;
           candidacy.resign();

@@ -2,7 +2,7 @@ package io.tenure.leader;
 
 import io.tenure.Seat;
 
-/** What a process does while it leads. */
+/** The work of a process while it leads. */
 @FunctionalInterface
 public interface LeaderSelectorListener {
   /**

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Metrics for Micrometer, which the application brings: {@code TenureClient.builder().metrics(new
  * MicrometerMetrics(registry))}.
  *
- * <p>In Prometheus, they have the names that {@code docs/clients.md} lists. Each client needs one
- * object of its own, and clients that share a registry share the series. Thread-safe.
+ * <p>In Prometheus, they have the names that {@code docs/clients.md} lists. Each client needs its
+ * own object; clients that share a registry share the series. Thread-safe.
  */
 public final class MicrometerMetrics implements ClientMetrics {
   private static final double[] MARGIN_SECONDS = {0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 30, 60};
@@ -34,7 +34,7 @@ public final class MicrometerMetrics implements ClientMetrics {
   private final Counter replicaChanges;
 
   /**
-   * Registers what does not depend on an election.
+   * Registers the metrics that do not depend on an election.
    *
    * @param registry where to
    */

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the recipes of Curator's users promise, against a real service. */
+/** The recipes for users of Curator, against a real service. */
 @Timeout(60)
 class RecipesTest {
   private Service service;
@@ -58,7 +58,7 @@ class RecipesTest {
 
   private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
     T taken = queue.poll(Service.PATIENCE, TimeUnit.SECONDS);
-    if (taken == null) throw new AssertionError("nothing has come");
+    if (taken == null) throw new AssertionError("timed out");
     return taken;
   }
 
@@ -168,7 +168,7 @@ class RecipesTest {
   }
 
   @Test
-  void aLatchTellsOfEachTerm() throws Exception {
+  void aLatchReportsEachTerm() throws Exception {
     Told told = new Told();
     Told removed = new Told();
     LeaderLatch latch = new LeaderLatch(client("a"), "orders");
@@ -189,7 +189,7 @@ class RecipesTest {
   }
 
   @Test
-  void aLatchHasTheLeadershipWhenItTellsOfIt() throws Exception {
+  void aLatchHasTheLeadershipWhenItReportsIt() throws Exception {
     BlockingQueue<Boolean> told = new LinkedBlockingQueue<>();
     LeaderLatch latch = new LeaderLatch(client("a"), "orders");
     latch.addListener(

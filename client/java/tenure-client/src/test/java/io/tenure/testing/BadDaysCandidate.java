@@ -85,7 +85,7 @@ public final class BadDaysCandidate implements ElectionListener {
     say("stopped", seat.term());
   }
 
-  /** One line for the same answer, again and again; another one in a while. */
+  /** One line for a run of equal answers, and a new one every now and then. */
   private void sayBeliefs() {
     JsonObject belief = null;
     long saidNs = 0;
@@ -118,7 +118,7 @@ public final class BadDaysCandidate implements ElectionListener {
     }
   }
 
-  /** Of CLOCK_MONOTONIC: on Linux, this is what the JVM reads. */
+  /** CLOCK_MONOTONIC: on Linux, the JVM reads it. */
   private static long nowNs() {
     return System.nanoTime();
   }
@@ -140,7 +140,7 @@ public final class BadDaysCandidate implements ElectionListener {
   }
 
   /**
-   * Does what it reads, line by line.
+   * Carries out its input, line by line.
    *
    * @param arguments none
    * @throws IOException if standard input cannot be read

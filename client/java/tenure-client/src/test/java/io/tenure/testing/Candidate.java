@@ -8,13 +8,13 @@ import java.io.InputStreamReader;
 import java.time.Duration;
 
 /**
- * A process of its own that leads an election, and answers each line of its input with whether it
- * does; at the end of its input it returns from {@code main} without closing its client.
+ * A process that leads an election, and answers each line of its input with whether it leads; at
+ * the end of its input it returns from {@code main} without closing its client.
  */
 public final class Candidate {
   private Candidate() {}
 
-  /** With the endpoint, the election, and the lease in seconds. */
+  /** Arguments: the endpoint, the election, and the lease in seconds. */
   public static void main(String[] arguments) throws Exception {
     Duration leaseTtl = Duration.ofSeconds(Long.parseLong(arguments[2]));
     TenureClient client = TenureClient.builder().endpoints(arguments[0]).leaseTtl(leaseTtl).build();

@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Several processes, and what they say. All are ended with it. */
+/** Several processes, and their output. They end when this is closed. */
 public final class Programs implements AutoCloseable {
   /**
    * A line that matched.
    *
-   * @param by the index of who said it
+   * @param by the index of the process that printed it
    * @param at when, by {@link System#nanoTime}
    */
   public record Said(int by, Matcher match, long at) {}
@@ -25,13 +25,13 @@ public final class Programs implements AutoCloseable {
   private record Line(int by, String text, long at) {}
 
   private static final int NOBODY = -1;
-  private static final int PATIENCE = 3 * Service.PATIENCE; // a machine may start a few at a time
+  private static final int PATIENCE = 3 * Service.PATIENCE; // a machine may start a few at once
 
   private final List<Process> all = new ArrayList<>();
   private final List<Thread> readers = new ArrayList<>();
   private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
 
-  /** Starts one more, as a terminal would: a program in the background ignores SIGINT. */
+  /** Starts another one, as a terminal would: a program in the background ignores SIGINT. */
   public void start(List<String> command, Path folder) throws IOException {
     int index = all.size();
     List<String> inForeground = new ArrayList<>(List.of("env", "--default-signal=INT"));
@@ -56,12 +56,12 @@ public final class Programs implements AutoCloseable {
     return System.nanoTime();
   }
 
-  /** Waits until somebody says this. */
+  /** Waits until any process prints this. */
   public Said awaitLine(String pattern) throws InterruptedException {
     return awaitLine(pattern, NOBODY);
   }
 
-  /** Waits until somebody says this, but not that one. */
+  /** Waits until any process but that one prints this. */
   public Said awaitLine(String pattern, int notBy) throws InterruptedException {
     Pattern compiled = Pattern.compile(pattern);
     List<Line> before = new ArrayList<>();
@@ -74,7 +74,7 @@ public final class Programs implements AutoCloseable {
     }
   }
 
-  /** Sends a signal, and waits for its end. Answers with when the signal was sent. */
+  /** Sends a signal, and waits for the end. Returns when the signal was sent. */
   public long end(int index, String signal) throws InterruptedException {
     long at = now();
     Service.signal(all.get(index), signal);
@@ -84,10 +84,10 @@ public final class Programs implements AutoCloseable {
     return at;
   }
 
-  /** Waits until all have ended. Answers with how many lines match of those that are left. */
+  /** Waits until all have ended. Returns how many of the remaining lines match. */
   public long awaitEnds(String pattern) throws InterruptedException {
     for (Process process : all) {
-      if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) throw new AssertionError("it lives on");
+      if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) throw new AssertionError("it does not end");
     }
     for (Thread reader : readers) reader.join();
     return lines.stream()

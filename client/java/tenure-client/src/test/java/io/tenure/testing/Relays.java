@@ -21,7 +21,7 @@ public final class Relays implements AutoCloseable {
   private int opened;
   private volatile boolean isHanging;
 
-  /** To each of them. */
+  /** A relay to each of these endpoints. */
   public Relays(Service... replicas) throws IOException {
     for (Service replica : replicas) {
       ServerSocket listener = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
@@ -30,14 +30,14 @@ public final class Relays implements AutoCloseable {
     }
   }
 
-  /** In place of those of the replicas. */
+  /** Use these instead of the replicas' endpoints. */
   public String endpoints() {
     List<String> endpoints = new ArrayList<>();
     for (ServerSocket one : listeners) endpoints.add("127.0.0.1:" + one.getLocalPort());
     return String.join(",", endpoints);
   }
 
-  /** Waits until there were as many connections as replicas, and one of them is left. */
+  /** Waits until there were as many connections as replicas, and only one is left. */
   public synchronized void awaitOneLeft() throws InterruptedException {
     long begun = System.nanoTime();
     while (opened < listeners.size() || open.size() != 1) {
@@ -67,7 +67,7 @@ public final class Relays implements AutoCloseable {
               try {
                 task.run();
               } catch (IOException closed) {
-                // By either side.
+                // Either side closed it.
               }
             });
     thread.setDaemon(true);

@@ -14,9 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * A process of its own that says what happens to it; its test takes all further threads from it.
- */
+/** A process that reports what happens to it; its test denies it any further threads. */
 public final class ReportingCandidate {
   private static final Duration LONG = Duration.ofHours(1);
 
@@ -55,7 +53,7 @@ public final class ReportingCandidate {
     }
   }
 
-  /** What starts it. */
+  /** The command that starts it. */
   public static List<String> command(String endpoints, int leaseSeconds) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -65,7 +63,7 @@ public final class ReportingCandidate {
     return command;
   }
 
-  /** With the endpoint, and the lease in seconds. */
+  /** Arguments: the endpoint, and the lease in seconds. */
   public static void main(String[] arguments) throws Exception {
     Duration leaseTtl = Duration.ofSeconds(Long.parseLong(arguments[1]));
     TenureClient client =

@@ -9,7 +9,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A process, and what it says on standard output and standard error. It is ended with this. */
+/** A process and its output, standard error included. It ends when this is closed. */
 public final class Reports implements AutoCloseable {
   private final Process process;
   private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
@@ -26,7 +26,7 @@ public final class Reports implements AutoCloseable {
     return process;
   }
 
-  /** Waits for a line with this. Answers with the lines before it. */
+  /** Waits for a line with this text. Returns the lines before it. */
   public List<String> until(String wanted) throws InterruptedException {
     List<String> before = new ArrayList<>();
     while (true) {
@@ -37,7 +37,7 @@ public final class Reports implements AutoCloseable {
     }
   }
 
-  /** What was said until now does not count. */
+  /** Drops all lines printed so far. */
   public void forget() {
     lines.clear();
   }

@@ -12,9 +12,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Keeps what a listener is told: of some methods only. */
+/** Records the calls of some methods of a listener. */
 public final class Told implements ElectionListener {
-  /** A method that was called, and with what. */
+  /** A method that was called, with its arguments. */
   public record Call(String method, Object of, Object detail) {}
 
   private final BlockingQueue<Call> calls = new LinkedBlockingQueue<>();
@@ -24,10 +24,10 @@ public final class Told implements ElectionListener {
     this.wanted = Arrays.asList(wanted);
   }
 
-  /** Waits for the next one. */
+  /** Waits for the next call. */
   public Call next() throws InterruptedException {
     Call call = calls.poll(Service.PATIENCE, TimeUnit.SECONDS);
-    if (call == null) throw new AssertionError("nothing is told");
+    if (call == null) throw new AssertionError("timed out");
     return call;
   }
 

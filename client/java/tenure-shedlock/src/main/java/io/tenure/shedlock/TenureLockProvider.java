@@ -26,10 +26,10 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  *
  * <ul>
  *   <li>{@code lockAtMostFor} is the lease of a session that is never renewed. Nobody else gets the
- *       lock before it is over, also if its holder is cut off from the service; then the service
+ *       lock before it expires, even if its holder is cut off from the service; then the service
  *       frees it, whether its holder lives or not. The service's clock counts, so the clocks of the
  *       hosts may differ.
- *   <li>{@code lockAtLeastFor}: a lock that is released before is kept until then.
+ *   <li>{@code lockAtLeastFor}: a lock that is released earlier is kept until then.
  *   <li>Locks can be extended, also by ShedLock's {@code KeepAliveLockProvider}. Nobody else had an
  *       extended lock in between.
  * </ul>
@@ -37,12 +37,13 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * <p>What it does not promise
  *
  * <ul>
- *   <li>{@code lockAtMostFor} has the service's limits. What is longer than its longest lease (24
- *       h) is refused with an exception. What is shorter than its shortest one (1 s) is released by
- *       this process; if that dies meanwhile, the service does it after the shortest one.
- *   <li>A process that ends while a lock is kept for {@code lockAtLeastFor} cannot release it any
- *       more: it is kept until {@code lockAtMostFor} is over. Operators can set {@code min_hold} of
- *       the election instead.
+ *   <li>{@code lockAtMostFor} has the service's limits. A time longer than its longest lease (24 h)
+ *       is refused with an exception. After a time shorter than its shortest lease (1 s), this
+ *       process releases the lock; if it dies meanwhile, the service does so after the shortest
+ *       lease.
+ *   <li>A process that ends while a lock is kept for {@code lockAtLeastFor} can no longer release
+ *       it: it is kept until {@code lockAtMostFor} has passed. Operators can set {@code min_hold}
+ *       of the election instead.
  *   <li>As with any lock provider, nothing stops a task that takes longer than {@code
  *       lockAtMostFor}.
  * </ul>
@@ -61,7 +62,7 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
   /**
    * Locks are the elections {@code shedlock/NAME}.
    *
-   * @param locks where to; they are closed with the provider
+   * @param locks takes the locks; closed with the provider
    */
   public TenureLockProvider(TimedLocks locks) {
     this(locks, PREFIX);
@@ -70,7 +71,7 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
   /**
    * Locks are elections with another prefix.
    *
-   * @param locks where to; they are closed with the provider
+   * @param locks takes the locks; closed with the provider
    * @param prefix of the elections' names
    */
   public TenureLockProvider(TimedLocks locks, String prefix) {
@@ -93,14 +94,14 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
     return held(configuration, time -> locks.tryLock(name, time));
   }
 
-  /** Locks that are held keep their time. */
+  /** Held locks keep their time. */
   @Override
   public void close() {
     releases.shutdownNow();
     locks.close();
   }
 
-  /** How to get a lock for this time. */
+  /** Takes a lock for this time. */
   private interface Taking {
     Optional<TimedLock> forTime(Duration time);
   }
@@ -118,7 +119,7 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
     }
   }
 
-  /** Zero if the time was not refused for being too short. */
+  /** Zero unless the time was refused for being too short. */
   private static Duration shortestLease(ServiceException error) {
     if (!error.reason().equals("INVALID_LEASE_TTL")) return Duration.ZERO;
     return Duration.ofMillis(Long.parseLong(error.metadata().getOrDefault("min_ms", "0")));
@@ -138,7 +139,7 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
 
   private final class Held extends AbstractSimpleLock {
     private final TimedLock lock;
-    private final Future<?> early; // null: the service ends it
+    private final Future<?> early; // null: the service ends the lock
 
     Held(LockConfiguration configuration, TimedLock lock, Future<?> early) {
       super(configuration);
@@ -151,7 +152,7 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
       Duration left =
           Duration.between(ClockProvider.now(), lockConfiguration.getLockAtLeastUntil());
       Duration atLeast = lockConfiguration.getLockAtLeastFor();
-      if (left.compareTo(atLeast) > 0) left = atLeast; // the clock was set back, or is a coarse one
+      if (left.compareTo(atLeast) > 0) left = atLeast; // the clock was set back, or is coarse
       if (left.isNegative() || left.isZero()) {
         lock.unlock();
       } else {

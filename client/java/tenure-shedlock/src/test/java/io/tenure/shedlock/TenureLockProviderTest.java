@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What ShedLock asks of any provider, the cases of its own test support, which is not published;
- * and what is said of this one. Against a real service.
+ * What ShedLock expects of any provider, that is the cases of its unpublished test support; and
+ * what this one promises. Against a real service.
  */
 @Timeout(60)
 class TenureLockProviderTest {
@@ -78,7 +78,7 @@ class TenureLockProviderTest {
     return provider.lock(configuration(atMost, atLeast)).orElseThrow();
   }
 
-  // What each provider does.
+  // Any provider.
 
   @Test
   void aLockIsHeldUntilItIsReleased() {
@@ -107,7 +107,7 @@ class TenureLockProviderTest {
   }
 
   @Test
-  void aLockCanBeHadAgainAndAgain() {
+  void aLockCanBeTakenAgainAndAgain() {
     for (int i = 0; i < 10; i++) {
       SimpleLock lock = lock(LONG, Duration.ZERO);
       assertEquals(Optional.empty(), provider.lock(configuration()));
@@ -140,7 +140,7 @@ class TenureLockProviderTest {
     }
   }
 
-  /** An hour later whenever somebody looks at it. */
+  /** One hour later at each reading. */
   private static final class HastyClock extends Clock {
     private Instant now = Instant.now();
 
@@ -172,7 +172,7 @@ class TenureLockProviderTest {
   }
 
   @Test
-  void oneThatIsShorterThanTheShortestLeaseEndsAlso() {
+  void aLockShorterThanTheShortestLeaseEndsToo() {
     Duration atMost = Duration.ofMillis(300);
     long began = System.nanoTime();
     lock(atMost, Duration.ZERO);
@@ -226,7 +226,7 @@ class TenureLockProviderTest {
     return null;
   }
 
-  // What those do whose locks can be extended.
+  // Providers of extensible locks.
 
   @Test
   void anExtendedLockOutlivesTheFirstOne() {
@@ -298,7 +298,7 @@ class TenureLockProviderTest {
     }
   }
 
-  // What is said of this one.
+  // This provider.
 
   @Test
   void aLockThatIsLongerThanTheLongestLeaseIsRefused() {

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The method runs only if this process leads, and else does nothing: for {@code @Scheduled}
+ * Runs the method only if this process leads, and otherwise does nothing: for {@code @Scheduled}
  * methods, which each process calls.
  *
  * <pre>{@code
@@ -21,8 +21,7 @@ import java.lang.annotation.Target;
  * {@code elector.seat("nightly")} whether it {@code isStopping}.
  *
  * <p>It works on methods of beans that are called from outside, as all proxies of Spring do. If
- * this process does not lead, the method answers with {@code null}; so it must not return a
- * primitive.
+ * this process does not lead, the method returns {@code null}; so it must not return a primitive.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -13,14 +13,14 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
-/** Has the methods with {@link LeaderOnly} run on the leader only. */
+/** Makes methods with {@link LeaderOnly} run on the leader only. */
 final class LeaderOnlyPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
   private static final long serialVersionUID = 1;
 
   LeaderOnlyPostProcessor(ObjectProvider<Elector> elector) {
     setBeforeExistingAdvisors(true);
     setProxyTargetClass(true);
-    setOrder(Ordered.LOWEST_PRECEDENCE - 1); // before the one that finds @Scheduled methods
+    setOrder(Ordered.LOWEST_PRECEDENCE - 1); // before the processor of @Scheduled methods
     advisor =
         new DefaultPointcutAdvisor(
             AnnotationMatchingPointcut.forMethodAnnotation(LeaderOnly.class),

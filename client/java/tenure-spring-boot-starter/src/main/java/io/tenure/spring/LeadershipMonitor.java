@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.springframework.context.ApplicationEventPublisher;
 
-/** Publishes events, and knows what is wrong. Thread-safe. */
+/** Publishes events, and keeps the current problem. Thread-safe. */
 final class LeadershipMonitor implements ElectionListener {
   private final ApplicationEventPublisher publisher;
   private final Map<String, String> states = new TreeMap<>(); // by election; these under this
-  private String problem; // null: none, as far as is known
+  private String problem; // null: none known
   private boolean isForGood;
 
   LeadershipMonitor(ApplicationEventPublisher publisher) {
@@ -29,7 +29,7 @@ final class LeadershipMonitor implements ElectionListener {
     return Optional.ofNullable(problem);
   }
 
-  /** What this process does, by election. */
+  /** The state of this process in each election. */
   synchronized Map<String, String> states() {
     return new TreeMap<>(states);
   }
@@ -80,7 +80,7 @@ final class LeadershipMonitor implements ElectionListener {
     if (!isForGood) problem = null;
   }
 
-  /** An answered renewal is good news. */
+  /** An answered renewal means that all is well. */
   ClientMetrics renewals() {
     return new ClientMetrics() {
       @Override

@@ -3,7 +3,7 @@ package io.tenure.spring;
 import io.tenure.Seat;
 import io.tenure.v1.Cause;
 
-/** This process does not lead any more. */
+/** This process no longer leads. */
 public final class OnRevokedEvent extends LeaderEvent {
   private static final long serialVersionUID = 1;
 

@@ -29,10 +29,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Makes a {@link TenureClient} and an {@link Elector} from the properties {@code tenure.*}; has
- * {@link LeaderOnly} work, stands in {@code tenure.elections}, publishes {@link OnGrantedEvent} and
- * {@link OnRevokedEvent}, and says how it is: the health indicator {@code tenure}, and metrics.
- * Beans of the application take the place of the client and the elector.
+ * Makes a {@link TenureClient} and an {@link Elector} from the properties {@code tenure.*};
+ * supports {@link LeaderOnly}, stands in {@code tenure.elections}, publishes {@link OnGrantedEvent}
+ * and {@link OnRevokedEvent}, and provides the health indicator {@code tenure} and metrics. Beans
+ * of the application replace the client and the elector.
  */
 @AutoConfiguration(
     afterName = {
@@ -50,7 +50,7 @@ public class TenureAutoConfiguration {
     return new LeadershipMonitor(publisher);
   }
 
-  /** Ends with the application, not with the program: the application's order counts. */
+  /** Closed with the application, not with the program, to follow the application's order. */
   @Bean(destroyMethod = "") // by tenureEnd
   @ConditionalOnMissingBean
   TenureClient tenureClient(
@@ -89,7 +89,7 @@ public class TenureAutoConfiguration {
     return elector.build();
   }
 
-  /** Made before all that uses the elector, and so ended after them. */
+  /** Created before all users of the elector, and therefore destroyed after them. */
   @Bean
   DisposableBean tenureEnd(TenureClient client, TenureProperties properties) {
     return () -> client.close(properties.closeTimeout());
@@ -125,7 +125,7 @@ public class TenureAutoConfiguration {
 
     @Override
     public void stop() {
-      candidacies.forEach(Candidacy::resign); // whose ends are still told of
+      candidacies.forEach(Candidacy::resign); // their ends are still reported
       candidacies.clear();
       running = false;
     }
@@ -192,7 +192,7 @@ public class TenureAutoConfiguration {
     }
   }
 
-  /** A later version may have moved them again: then its users must not miss them silently. */
+  /** A later version may move them again: then users must not miss them silently. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.annotation.Endpoint")
   @ConditionalOnMissingClass({

@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param value what to publish while leading
  * @param stopGrace how long work may take to end; unset: a quarter of the lease
  * @param closeTimeout how long the end of the application may wait for work and for the service
- * @param elections in which this process stands from the beginning, for the events. Those of {@link
+ * @param elections in which this process stands from the start, for the events. Those of {@link
  *     LeaderOnly} are not among them
  * @param tls how to connect with TLS; unset: without
  */

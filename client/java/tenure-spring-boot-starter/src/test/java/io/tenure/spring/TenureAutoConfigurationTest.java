@@ -39,7 +39,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
-/** What the starter promises, in real applications and against a real service. */
+/** The starter in real applications, against a real service. */
 @Timeout(90)
 class TenureAutoConfigurationTest {
   private Service service;
@@ -147,11 +147,11 @@ class TenureAutoConfigurationTest {
 
   private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
     T taken = queue.poll(Service.PATIENCE, TimeUnit.SECONDS);
-    if (taken == null) throw new AssertionError("nothing has come");
+    if (taken == null) throw new AssertionError("timed out");
     return taken;
   }
 
-  /** Until the health has this status, and such details. */
+  /** Waits until the health has this status and these details. */
   private static Health await(
       ConfigurableApplicationContext context, Status status, String detail) {
     HealthIndicator indicator = context.getBean("tenureHealthIndicator", HealthIndicator.class);
@@ -164,7 +164,7 @@ class TenureAutoConfigurationTest {
   }
 
   @Test
-  void aScheduledJobRunsWhereTheLeaderIs() throws InterruptedException {
+  void aScheduledJobRunsOnTheLeader() throws InterruptedException {
     try (Seat seat = rival.lead("night");
         ConfigurableApplicationContext context = run()) {
       Jobs jobs = context.getBean(Jobs.class);
@@ -183,7 +183,7 @@ class TenureAutoConfigurationTest {
   }
 
   @Test
-  void aMethodAnswersWithNullWhereTheLeaderIsNot() throws InterruptedException {
+  void aMethodReturnsNullOnAProcessThatDoesNotLead() throws InterruptedException {
     try (ConfigurableApplicationContext context = run()) {
       Jobs jobs = context.getBean(Jobs.class);
       Seat seat = rival.lead("answers");
@@ -200,7 +200,7 @@ class TenureAutoConfigurationTest {
       assertThrows(
           IOException.class,
           () -> {
-            while (true) jobs.fail(); // until it leads
+            while (true) jobs.fail(); // until this process leads
           });
     }
   }
@@ -254,7 +254,7 @@ class TenureAutoConfigurationTest {
   }
 
   @Test
-  void theHealthTellsWhatIsWrong() throws InterruptedException {
+  void theHealthShowsWhatIsWrong() throws InterruptedException {
     try (ConfigurableApplicationContext context =
         run("--tenure.elections=orders", "--tenure.lease-ttl=2s")) {
       Health leading = await(context, Status.UP, "leading");

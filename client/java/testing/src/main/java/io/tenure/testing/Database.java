@@ -55,12 +55,12 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** For the service. */
+  /** The store of the service. */
   public String store() {
     return "mysql://root@" + address + "/tenure";
   }
 
-  /** To the application's tables. */
+  /** The URL of the application's tables. */
   public Connection connect() throws SQLException {
     return DriverManager.getConnection("jdbc:mariadb://" + address + "/shop", "root", "");
   }

@@ -3,7 +3,7 @@ package io.tenure.testing;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where the tests find what they share with other libraries. */
+/** The files that the tests share with other libraries. */
 public final class Repository {
   public static final Path ROOT = root();
   public static final Path BIN = bin();

@@ -20,10 +20,10 @@ import java.util.stream.Stream;
 
 /** A real service for the tests: {@code tenured} of build/bin, on its embedded store. */
 public final class Service implements AutoCloseable {
-  /** For what must happen, in seconds; no test waits that long unless it fails. */
+  /** In seconds, for what must happen; only a failing test waits this long. */
   public static final int PATIENCE = 20;
 
-  private final Path folder; // null: of another replica
+  private final Path folder; // null: belongs to another replica
   private final String store;
   private final String endpoint;
   private final List<String> command = new ArrayList<>();
@@ -39,19 +39,19 @@ public final class Service implements AutoCloseable {
     command.addAll(Arrays.asList(options));
   }
 
-  /** Starts one with a store of its own. */
+  /** Starts a service with its own store. */
   public static Service start(String... options) {
     return startAt(freeAddress(), options);
   }
 
-  /** Starts one at this address, with a store of its own. */
+  /** Starts a service at this address, with its own store. */
   public static Service startAt(String endpoint, String... options) {
     Path folder = temporaryFolder();
     String store = "sqlite:" + folder.resolve("tenure.db");
     return new Service(folder, store, endpoint, options).restart();
   }
 
-  /** Starts one on an existing store. */
+  /** Starts a service on an existing store. */
   public static Service startOn(String store, String... options) {
     return new Service(null, store, freeAddress(), options).restart();
   }
@@ -70,7 +70,7 @@ public final class Service implements AutoCloseable {
     return endpoint;
   }
 
-  /** After stop. */
+  /** Starts it again after stop. */
   public Service restart() {
     try {
       process = new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
@@ -89,7 +89,7 @@ public final class Service implements AutoCloseable {
     signal(process, "CONT");
   }
 
-  /** At once, as by kill -9. */
+  /** At once, like kill -9. */
   public void stop() {
     if (process != null) end(process);
     process = null;
@@ -101,7 +101,7 @@ public final class Service implements AutoCloseable {
     if (folder != null) delete(folder);
   }
 
-  /** Runs the command line tool; answers with what it prints. */
+  /** Runs the command line tool; returns its output. */
   public String tool(String... arguments) {
     List<String> tool = new ArrayList<>();
     tool.add(Repository.BIN.resolve("tenure").toString());
@@ -110,7 +110,7 @@ public final class Service implements AutoCloseable {
     return output(tool);
   }
 
-  /** On a loopback address of its own, so that nobody else takes the port meanwhile. */
+  /** On its own loopback address, so that nobody else takes the port meanwhile. */
   public static String freeAddress() {
     ThreadLocalRandom random = ThreadLocalRandom.current();
     byte[] bytes = {127, octet(random), octet(random), octet(random)};
@@ -141,7 +141,7 @@ public final class Service implements AutoCloseable {
     }
   }
 
-  /** Answers with what the command prints. Fails if it does. */
+  /** Returns the output of the command. Fails if the command does. */
   public static String output(List<String> command) {
     try {
       Process tool = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -163,13 +163,13 @@ public final class Service implements AutoCloseable {
   public static void end(Process process) {
     try {
       process.destroyForcibly();
-      if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) throw new AssertionError("it lives on");
+      if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) throw new AssertionError("it does not end");
     } catch (InterruptedException interruption) {
       throw new AssertionError(interruption);
     }
   }
 
-  /** Waits for a line that contains this; whatever comes afterwards is read, and dropped. */
+  /** Waits for a line with this text; later lines are read and dropped. */
   public static void awaitLine(InputStream stream, String end) throws IOException {
     BufferedReader reader =
         new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8));
