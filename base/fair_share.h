@@ -44,13 +44,13 @@ class FairShare {
     accounts_[holder].held += amount;
     all_.held += amount;
   }
-  void GiveBack(const Holder& holder, size_t amount) {
+  void Release(const Holder& holder, size_t amount) {
     accounts_.at(holder).held -= amount;
     all_.held -= amount;
   }
-  // Like `GiveBack`, for an amount that was held to no purpose.
-  void GiveBackForNothing(const Holder& holder, size_t amount, Time now) {
-    GiveBack(holder, amount);
+  // Like `Release`, for an amount that was held to no purpose.
+  void ReleaseUnused(const Holder& holder, size_t amount, Time now) {
+    Release(holder, amount);
     accounts_.at(holder).Owe(amount, limits_.forgiven_per_s, now);
     all_.Owe(amount, limits_.forgiven_in_all_per_s, now);
   }

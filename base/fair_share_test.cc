@@ -29,7 +29,7 @@ TEST(FairShareTest, AReturnedAmountCanBeTakenAgain) {
   ASSERT_TRUE(share.Take(1, 1, kNow));
   ASSERT_FALSE(share.Take(1, 1, kNow));
 
-  share.GiveBack(1, 1);
+  share.Release(1, 1);
 
   EXPECT_EQ(share.held(), 0u);
   EXPECT_TRUE(share.Take(1, 1, kNow));
@@ -48,7 +48,7 @@ TEST(FairShareTest, AnAmountIsTakenAsAWhole) {
 TEST(FairShareTest, AnAmountHeldToNoPurposeCountsUntilItIsForgiven) {
   Share share({.max = 40, .forgiven_per_s = 10, .forgiven_in_all_per_s = 10});
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(share.Take(1, 1, kNow));
-  for (int i = 0; i < 20; ++i) share.GiveBackForNothing(1, 1, kNow);
+  for (int i = 0; i < 20; ++i) share.ReleaseUnused(1, 1, kNow);
   EXPECT_EQ(share.held(), 0u);
 
   EXPECT_EQ(TakeAll(share, 1, kNow), 0u);
@@ -58,7 +58,7 @@ TEST(FairShareTest, AnAmountHeldToNoPurposeCountsUntilItIsForgiven) {
 TEST(FairShareTest, AHolderOwesOnlyWhatItHeldItself) {
   Share share({.max = 40, .forgiven_per_s = 1, .forgiven_in_all_per_s = 1});
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(share.Take(1, 1, kNow));
-  for (int i = 0; i < 20; ++i) share.GiveBackForNothing(1, 1, kNow);
+  for (int i = 0; i < 20; ++i) share.ReleaseUnused(1, 1, kNow);
 
   EXPECT_EQ(TakeAll(share, 2, kNow), 10u);
 }
@@ -70,7 +70,7 @@ TEST(FairShareTest, TheTotalRateBoundsManyHolders) {
   Share::Time now = kNow;
   for (size_t i = 0; i < 50'000; ++i, now += 1ms) {
     if (!share.Take(i, 1, now)) continue;
-    share.GiveBackForNothing(i, 1, now);
+    share.ReleaseUnused(i, 1, now);
     ++taken;
   }
   EXPECT_LE(taken, 100u + 50u * 100u);

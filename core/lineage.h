@@ -62,7 +62,7 @@ struct ServerIdentity {
 };
 
 // A database's own account of its history, read under the locks of all partitions.
-struct HistorySight {
+struct HistoryReading {
   ServerIdentity server;
   PartitionOffsets offsets{};
   std::optional<Epoch> latest;      // nothing in a new database
@@ -95,26 +95,26 @@ struct HistoryMemory {
   }
 };
 
-enum class Verdict {
+enum class Finding {
   kGoesOn,   // the latest epoch is the one to work in
   kBegins,   // the first epoch, or that of a server which has every commit of the one before
   kLost,     // commits were, or may have been, lost: an epoch of that state must begin
   kIsLost,   // a replica has already found a loss
   kUnknown,  // depends on `somebody_lives`
 };
-struct Judgement {
-  Verdict verdict = Verdict::kGoesOn;
+struct Assessment {
+  Finding finding = Finding::kGoesOn;
   std::string why = {};  // for the log; empty if nothing was lost
 };
 
 // Whether this is another service's database: neither its key nor its history is the remembered
 // one. It must not be used: a process serves one service for its whole life.
-[[nodiscard]] bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight);
+[[nodiscard]] bool IsAnotherService(const HistoryMemory& memory, const HistoryReading& reading);
 
-[[nodiscard]] Judgement Judge(const HistoryMemory& memory, const HistorySight& sight);
+[[nodiscard]] Assessment Assess(const HistoryMemory& memory, const HistoryReading& reading);
 
-// The epoch that begins with a verdict of kBegins or kLost. Higher than all that are known.
-[[nodiscard]] Epoch NextEpoch(const HistoryMemory& memory, const HistorySight& sight,
+// The epoch that begins with a finding of kBegins or kLost. Higher than all that are known.
+[[nodiscard]] Epoch NextEpoch(const HistoryMemory& memory, const HistoryReading& reading,
                               Epoch::State state, uint64_t token);
 
 }  // namespace tenure

@@ -277,11 +277,11 @@ enum class AdminAction : uint8_t {
 [[nodiscard]] std::string_view AdminActionName(AdminAction action);
 
 // The author of an administrative change, and the reason.
-struct Asker {
+struct Author {
   std::string identity;
   std::string reason;
 
-  bool operator==(const Asker&) const = default;
+  bool operator==(const Author&) const = default;
 };
 
 // One committed administrative change.
@@ -291,7 +291,7 @@ struct AdminChange {
   Term term;  // the election's, when it was asked for
   DbTime at;
   std::string detail;  // what changed, for people
-  Asker asker;
+  Author author;
 
   bool operator==(const AdminChange&) const = default;
 };

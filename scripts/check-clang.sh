@@ -26,7 +26,7 @@ done < <(git ls-files -co --exclude-standard -- {base,client,command_line,core,m
 
 # The headers of libmariadb, and of the gRPC that scripts/build.sh used; Debian's are found anyway.
 grpc=$(sed -n 's/^CMAKE_PREFIX_PATH:[A-Z]*=//p' build/CMakeCache.txt)
-includes=(-I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal -isystem build/third_party)
+includes=(-I"$PWD" -I"$PWD/client/cpp" -isystem build/proto -isystem build/proto/internal -isystem build/third_party)
 read -ra mariadb < <(pkg-config --cflags-only-I libmariadb)
 includes+=("${mariadb[@]/#-I/-isystem}")
 [ "$grpc" = /usr ] || includes+=(-isystem "$grpc/include")

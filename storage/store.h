@@ -87,9 +87,9 @@ class Store : public LawStore, public OperatorStore, public HomeStore {
   // and becomes the partitions' epoch. Always writes something, so that a server that cannot be
   // written to is detected; if `decide` fails, writes nothing, and returns its error. Goes to any
   // server that may be used, even if the store is to stay on another one.
-  using DecideOnHistory = std::function<Result<std::optional<Epoch>>(const HistorySight&)>;
-  virtual Result<HistorySight> AgreeOnHistory(uint64_t remembered,
-                                              const DecideOnHistory& decide) = 0;
+  using DecideOnHistory = std::function<Result<std::optional<Epoch>>(const HistoryReading&)>;
+  virtual Result<HistoryReading> AgreeOnHistory(uint64_t remembered,
+                                                const DecideOnHistory& decide) = 0;
   // The longest lease of all sessions in the database; 0 if there are none. Reads each session.
   virtual Result<Duration> LongestLease() = 0;
   // From now on, every call except AgreeOnHistory and those about the schema goes to the server of

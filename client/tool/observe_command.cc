@@ -21,7 +21,7 @@ class ObserveRun {
                    .wish = {options.elections, options.prefix, options.from_revision},
                    .log = [](const LogEntry& entry) { Output::Complain(entry.message); },
                    .service_id = common.service_id},
-                  {.told = [this](const v1::ObserveResponse& response) { Show(response); }}),
+                  {.on_response = [this](const v1::ObserveResponse& response) { Show(response); }}),
         signals_([this](int) {
           follower_.Stop();
           if (end_.wait_for(Output::kPatience) == std::future_status::timeout) Output::GiveUp();

@@ -200,7 +200,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   const bool takes_over = !inheritance.from.empty();
   const Usage more{session == nullptr && !takes_over ? 1u : 0u,
                    !led && !waits && !takes_over ? 1u : 0u, Creates(state, command.principal)};
-  const auto within_quota = TakeOn(transaction, command.principal, more);
+  const auto within_quota = Charge(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
 
   if (session == nullptr) {
@@ -267,7 +267,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
       more.elections += Creates(state, command.principal);
     }
   }
-  const auto within_quota = TakeOn(transaction, command.principal, more);
+  const auto within_quota = Charge(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
 
   if (session == nullptr) {

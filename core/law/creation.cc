@@ -20,7 +20,7 @@ void Create(ElectionState& state, const Principal& principal) {
   state.election.creator = principal.identity;
 }
 
-Result<void> TakeOn(TransactionState& transaction, const Principal& principal, const Usage& more) {
+Result<void> Charge(TransactionState& transaction, const Principal& principal, const Usage& more) {
   if (principal.identity.empty()) return {};
   Usage& has = transaction.usage[principal.identity];
   const auto check = [&](const char* what, const std::optional<uint64_t>& max, uint64_t held,

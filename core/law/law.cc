@@ -88,7 +88,7 @@ LockSet LockSetOf(const std::vector<const Command*>& commands) {
   return locks;
 }
 
-void TakeBack(TransactionState& transaction, const Withdraw& command) {
+void WithdrawPlace(TransactionState& transaction, const Withdraw& command) {
   if (command.call_id == CallId{}) return;
   ElectionState& state = transaction.elections.at(command.election);
   const auto place = InQueue(state, command.session);
@@ -99,7 +99,7 @@ void TakeBack(TransactionState& transaction, const Withdraw& command) {
 
 Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const Command& command) {
   // First, so that the seat is not granted to a candidate whose caller is gone.
-  if (const auto* withdraw = std::get_if<Withdraw>(&command)) TakeBack(transaction, *withdraw);
+  if (const auto* withdraw = std::get_if<Withdraw>(&command)) WithdrawPlace(transaction, *withdraw);
   for (const ElectionName& name : ElectionsOf(command)) {
     ElectionState& state = transaction.elections.at(name);
     if (state.exists) ReconcileElection(transaction, state);

@@ -140,7 +140,7 @@ struct Appoint {
   bool force = false;
   // How long to reserve the seat if the candidate is not standing yet.
   std::optional<Duration> reserve_for;
-  Asker asker;
+  Author author;
 };
 
 // Ends a term, and keeps its candidate from being elected for a while.
@@ -148,14 +148,14 @@ struct Depose {
   ElectionName election;
   Term term;
   Duration cool_down{0};
-  Asker asker;
+  Author author;
 };
 
 // While an election is paused, its seat is not granted. The current leader keeps it.
 struct Pause {
   ElectionName election;
   bool paused = true;  // false: resume
-  Asker asker;
+  Author author;
 };
 
 // Changes the settings that are given.
@@ -167,7 +167,7 @@ struct Configure {
   std::optional<Duration> lease_ttl_max;
   std::optional<uint64_t> queue_max;
   bool create = false;  // the election, if it does not exist
-  Asker asker;
+  Author author;
   Principal principal = {};
 };
 
@@ -175,7 +175,7 @@ struct Configure {
 struct Delete {
   ElectionName election;
   Term term;
-  Asker asker;
+  Author author;
 };
 
 struct AdminAnswer {
@@ -196,7 +196,7 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
 // Takes the place of an abandoned call out of the queue, and decides nothing, unlike `Apply`. Call
 // it for all withdrawals at the head of a batch before any command is applied: then none of their
 // candidates is granted a seat. REQUIRES: what `Apply` requires.
-void TakeBack(TransactionState& transaction, const Withdraw& command);
+void WithdrawPlace(TransactionState& transaction, const Withdraw& command);
 
 // REQUIRES: the state holds what the command needs, as far as it exists.
 // Errors: kSessionNotFound, kSessionEnded, and those named at each command in the proto.
@@ -208,7 +208,7 @@ void TakeBack(TransactionState& transaction, const Withdraw& command);
                                          Cause cause, const Principal& principal = {});
 // EndSession on behalf of an operator. Recorded, if the session had not ended before.
 [[nodiscard]] Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
-                                            const Asker& asker);
+                                            const Author& author);
 
 // Sessions live in their homes (core/homes/kept_sessions.h). The home of a transaction is the
 // replica that runs it.

@@ -45,7 +45,7 @@ inline void PrintTo(const Session& session, std::ostream* out) {
 
 inline void PrintTo(const AdminChange& change, std::ostream* out) {
   *out << AdminActionName(change.action) << " " << change.detail << " term " << change.term.value
-       << " by '" << change.asker.identity << "'";
+       << " by '" << change.author.identity << "'";
 }
 
 inline void PrintTo(const Error& error, std::ostream* out) {
@@ -77,7 +77,7 @@ inline constexpr Duration kLease = std::chrono::seconds(10);
 inline constexpr DbTime kNow{std::chrono::seconds(100)};
 inline constexpr Duration kInstant{1};
 
-inline const Asker kOperator{"olga", "drill"};
+inline const Author kOperator{"olga", "drill"};
 
 inline SessionId Id(std::string_view name) {
   SessionId id;
@@ -326,7 +326,7 @@ inline Pause Resuming() { return {kElection, false, kOperator}; }
 inline Configure Configuring() {
   Configure configure;
   configure.election = kElection;
-  configure.asker = kOperator;
+  configure.author = kOperator;
   return configure;
 }
 

@@ -9,9 +9,9 @@ namespace tenure::law {
 namespace {
 
 Answer Changed(TransactionState& transaction, const ElectionState& state, AdminAction action,
-               Term term, std::string detail, const Asker& asker) {
+               Term term, std::string detail, const Author& author) {
   transaction.admin_changes.push_back(
-      {state.election.name, action, term, transaction.now, std::move(detail), asker});
+      {state.election.name, action, term, transaction.now, std::move(detail), author});
   return AdminAnswer{state.election, true};
 }
 
@@ -29,7 +29,8 @@ Answer KeepLeader(TransactionState& transaction, ElectionState& state, const App
   const std::string detail =
       "'" + command.candidate + "' instead of '" + election.appointment->candidate + "'";
   election.appointment.reset();
-  return Changed(transaction, state, AdminAction::kAppointed, election.term, detail, command.asker);
+  return Changed(transaction, state, AdminAction::kAppointed, election.term, detail,
+                 command.author);
 }
 
 void AskLeader(TransactionState& transaction, Election& election) {
@@ -91,7 +92,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   if (command.force) detail += ", by force";
   if (command.reserve_for) detail += ", reserved for " + DurationText(*command.reserve_for);
   return Changed(transaction, state, AdminAction::kAppointed, command.term, std::move(detail),
-                 command.asker);
+                 command.author);
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Depose& command) {
@@ -120,7 +121,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   }
   Vacate(transaction, state, Cause::kDeposed);
   return Changed(transaction, state, AdminAction::kDeposed, command.term, std::move(detail),
-                 command.asker);
+                 command.author);
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Pause& command) {
@@ -131,7 +132,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   const Term term = election.term;
   Promote(transaction, state);
   return Changed(transaction, state, command.paused ? AdminAction::kPaused : AdminAction::kResumed,
-                 term, "", command.asker);
+                 term, "", command.author);
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
@@ -139,7 +140,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
   if (!state.exists && !command.create) return UnknownElection(state.election);
   const bool created = !state.exists;
   const auto within_quota =
-      TakeOn(transaction, command.principal, {.elections = Creates(state, command.principal)});
+      Charge(transaction, command.principal, {.elections = Creates(state, command.principal)});
   if (!within_quota) return tl::unexpected(within_quota.error());
   Create(state, command.principal);
   Settings& settings = state.election.settings;
@@ -151,7 +152,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
   Set("queue_max", command.queue_max, settings.queue_max, detail);
   if (detail.empty() && !created) return Unchanged(state);
   return Changed(transaction, state, AdminAction::kConfigured, state.election.term,
-                 std::move(detail), command.asker);
+                 std::move(detail), command.author);
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Delete& command) {
@@ -174,7 +175,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   tombstone.creator = election.creator;
   state = ElectionState{.election = std::move(tombstone), .emptied = true};
   transaction.undecided.erase(command.election);
-  return Changed(transaction, state, AdminAction::kDeleted, command.term, "", command.asker);
+  return Changed(transaction, state, AdminAction::kDeleted, command.term, "", command.author);
 }
 
 }  // namespace tenure::law

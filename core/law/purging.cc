@@ -63,7 +63,7 @@ Purged Apply(TransactionState& transaction, const Purge& purge, const ElectionNa
   transaction.origin_min =
       std::max({transaction.origin_min, election.term.value, election.revision.value});
   transaction.admin_changes.push_back({name, AdminAction::kPurged, election.term, transaction.now,
-                                       Detail(used_at, transaction.now), purge.asker});
+                                       Detail(used_at, transaction.now), purge.author});
   return Purged::kYes;
 }
 

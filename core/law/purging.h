@@ -17,7 +17,7 @@ struct Purge {
   // term counts even if nothing is left of it in the history.
   Duration unused_for;
   bool dry_run = false;  // change nothing
-  Asker asker;
+  Author author;
 };
 
 enum class Purged {

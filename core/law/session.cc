@@ -50,7 +50,7 @@ Result<Session> EndSession(TransactionState& transaction, const SessionId& id, C
 }
 
 Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
-                              const Asker& asker) {
+                              const Author& author) {
   const bool was_alive = FindAlive(transaction, id, {}).has_value();
   const auto ended = EndSession(transaction, id, Cause::kDeposed);
   if (was_alive) {
@@ -60,7 +60,7 @@ Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id
          {},
          transaction.now,
          "session " + id.Handle() + " of '" + ended->candidate + "'",
-         asker});
+         author});
   }
   return ended;
 }

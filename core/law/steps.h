@@ -65,7 +65,7 @@ void DropPlace(TransactionState& transaction, ElectionState& state, const Sessio
 void Create(ElectionState& state, const Principal& principal);
 
 // Counts `more` against the caller's quota. Error: kLimitReached, and then nothing is counted.
-[[nodiscard]] Result<void> TakeOn(TransactionState& transaction, const Principal& principal,
+[[nodiscard]] Result<void> Charge(TransactionState& transaction, const Principal& principal,
                                   const Usage& more);
 
 // Errors.

@@ -231,9 +231,9 @@ bool Access::Refresh() {
                             " is cut short: it does not end with '...', as the one in force does");
   }
   const std::string complaint = loaded ? "" : loaded.error();
-  const bool told = std::exchange(complaint_, complaint) == complaint;
+  const bool logged = std::exchange(complaint_, complaint) == complaint;
   if (!loaded) {
-    if (!told)
+    if (!logged)
       LogError("the changed policy cannot be used, the previous one stays in force",
                {{"error", complaint}});
     return false;

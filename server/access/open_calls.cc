@@ -53,7 +53,7 @@ Result<std::shared_ptr<void>> OpenCalls::Take(const Access::Caller& caller,
   }
   return std::shared_ptr<void>(this, [this, &share, holder = std::move(holder)](void*) {
     const MutexLock released(mutex_);
-    share.GiveBack(holder, 1);
+    share.Release(holder, 1);
   });
 }
 

@@ -195,11 +195,11 @@ bool Tls::Refresh() {
   }
   const auto published = content ? Publish(*content) : tl::unexpected(content.error());
   const std::string complaint = published ? "" : published.error();
-  const bool told = std::exchange(complaint_, complaint) == complaint;
+  const bool logged = std::exchange(complaint_, complaint) == complaint;
   if (published) {
     content_ = *std::move(content);
     LogInfo("TLS files reloaded");
-  } else if (!told) {
+  } else if (!logged) {
     LogError("the changed TLS files cannot be used, the previous ones stay in force",
              {{"error", complaint}});
   }

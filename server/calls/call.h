@@ -61,7 +61,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
       const MutexLock lock(mutex_);
       drained = std::exchange(drained_early_, false);
     }
-    if (drained) Tell(Drained{});
+    if (drained) Deliver(Drained{});
   }
 
   void Happened(Event event) {
@@ -84,10 +84,12 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
 
   // Watcher
 
-  void OnEvent(const std::shared_ptr<const tenure::Event>& event) override { Tell(Changed{event}); }
-  void OnSessionEnded(const Session& session) override { Tell(SessionOver{session}); }
-  void OnReset() override { Tell(HistoryReset{}); }
-  void OnDrain() override { Tell(Drained{}); }
+  void OnEvent(const std::shared_ptr<const tenure::Event>& event) override {
+    Deliver(Changed{event});
+  }
+  void OnSessionEnded(const Session& session) override { Deliver(SessionOver{session}); }
+  void OnReset() override { Deliver(HistoryReset{}); }
+  void OnDrain() override { Deliver(Drained{}); }
 
  private:
   struct Planned {
@@ -97,7 +99,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
 
   // A machine gets only the events that it declares.
   template <typename T>
-  void Tell(T event) {
+  void Deliver(T event) {
     if constexpr (std::is_constructible_v<Event, T>) Happened(std::move(event));
   }
 
@@ -167,7 +169,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
                    Then([](auto result) { return Answered{std::move(result)}; }), Unfinished(),
                    trace_);
   }
-  void Do(TakeBack it) TENURE_REQUIRES(mutex_) {
+  void Do(WithdrawPlace it) TENURE_REQUIRES(mutex_) {
     engine_.Submit(std::move(it.command), [](const Result<Answer>&) {});
   }
   void Do(Renew it) TENURE_REQUIRES(mutex_) {

@@ -224,11 +224,11 @@ TEST_F(CallTest, AMachineGetsNoEventsBeforeItBegins) {
   const auto happen = [&] {
     Event event;
     event.election = {"orders"};
-    hub.Tell(event);
+    hub.Notify(event);
     Session over;
     over.id = session;
-    hub.TellSessionEnded(over);
-    hub.TellReset();
+    hub.NotifySessionEnded(over);
+    hub.NotifyReset();
   };
   happen();
   EXPECT_THAT(heard, IsEmpty());

@@ -35,7 +35,7 @@ struct FixedBudget final : SendBudget {
     left -= bytes;
     return true;
   }
-  void GiveBack(size_t bytes) override { left += bytes; }
+  void Release(size_t bytes) override { left += bytes; }
 
   size_t left = 0;
 };
@@ -64,7 +64,7 @@ class Driver {
     if (std::holds_alternative<Campaign>(it.command)) return "submit";
     return fmt::format("submit set of {}", std::get<CampaignForAll>(it.command).elections.size());
   }
-  std::string Text(const TakeBack& it) {
+  std::string Text(const WithdrawPlace& it) {
     return fmt::format("take back {} call {}", it.command.election.bytes, it.command.call_id.value);
   }
   std::string Text(const Renew& it) { return fmt::format("renew {}", Who(it.session)); }

@@ -244,7 +244,7 @@ void WaitingCampaign::PlanRenewal() {
 }
 
 void WaitingCampaign::Withdraw() {
-  Emit(TakeBack{{campaign_.election, campaign_.session, campaign_.call_id}});
+  Emit(WithdrawPlace{{campaign_.election, campaign_.session, campaign_.call_id}});
 }
 
 // --- Several elections ---

@@ -44,8 +44,8 @@ class OpenCampaign {
   using Event = std::variant<Begun, Answered, Renewed, PlaceRead, Changed, SessionOver,
                              HistoryReset, Drained, Cancelled, Due>;
   using Outward = std::variant<Reply<CampaignReply>, HangUp>;
-  using Effect =
-      std::variant<Submit, TakeBack, Renew, ReadPlace, SetTimer, StopTimer, CountWait, Outward>;
+  using Effect = std::variant<Submit, WithdrawPlace, Renew, ReadPlace, SetTimer, StopTimer,
+                              CountWait, Outward>;
 
   [[nodiscard]] std::vector<Effect> Step(const Event& event, SteadyTime now);
   // The caller gets nothing more.

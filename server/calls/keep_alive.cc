@@ -112,7 +112,7 @@ void KeepAlive::FindOwn() {
   }
   for (auto& [session, message] : std::exchange(early_, {})) {
     unsent_bytes_ -= BytesOfNotice(message);
-    Tell(session, std::move(message));
+    Deliver(session, std::move(message));
   }
 }
 
@@ -160,14 +160,14 @@ void KeepAlive::Answer() {
 
 void KeepAlive::On(const Changed& changed) {
   const EventType type = changed.event->type;
-  const bool told = type == EventType::kElected || type == EventType::kVacated ||
-                    type == EventType::kHandoverAsked;
-  if (told) Tell(changed.event->leader.session, changed.event);
+  const bool concerns_session = type == EventType::kElected || type == EventType::kVacated ||
+                                type == EventType::kHandoverAsked;
+  if (concerns_session) Deliver(changed.event->leader.session, changed.event);
 }
 
 void KeepAlive::On(const SessionOver& over) {
   gone_.insert(over.session.id);
-  Tell(over.session.id, over);
+  Deliver(over.session.id, over);
 }
 
 // The seats that the client knows may have other leaders by now: a new stream lists them again.
@@ -191,7 +191,7 @@ void KeepAlive::On(const Written& written) {
   FinishIfAllIsSaid();
 }
 
-void KeepAlive::Tell(const SessionId& session, KeepAliveMessage message) {
+void KeepAlive::Deliver(const SessionId& session, KeepAliveMessage message) {
   const auto watched = watched_.find(session);
   if (watched == watched_.end()) return;
   if (watched->second) return Say(std::move(message));

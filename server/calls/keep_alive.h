@@ -81,7 +81,7 @@ class KeepAlive {
   void List(std::vector<Leadership> seats);
   void AnswerInPart();
   void Answer();
-  void Tell(const SessionId& session, KeepAliveMessage message);
+  void Deliver(const SessionId& session, KeepAliveMessage message);
   // Whether one more message fits. If not, ends the stream.
   [[nodiscard]] bool HasRoom();
   void Say(KeepAliveMessage message);

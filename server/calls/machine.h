@@ -97,7 +97,7 @@ struct Submit {
   Command command;
 };
 // Nobody waits for the answer.
-struct TakeBack {
+struct WithdrawPlace {
   Withdraw command;
 };
 struct Renew {

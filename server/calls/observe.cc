@@ -75,7 +75,7 @@ void Observe::On(const NamesRead& read) {
   --reads_under_way_;
   listing_ = false;
   if (!read.names) return FinishWith(read.names.error());
-  if (std::exchange(list_anew_, false)) return List();
+  if (std::exchange(list_again_, false)) return List();
   const std::vector<ElectionName>& names = *read.names;
   const bool last = names.size() < options_.names_per_read;
   listed_to_ = last ? "" : names.back().bytes;
@@ -130,7 +130,7 @@ void Observe::On(const HistoryReset&) {
   if (Listed()) ++opening_;
   list_ = 0;  // the elections may differ from before
   listed_to_.clear();
-  list_anew_ = listing_;
+  list_again_ = listing_;
   List();
 }
 

@@ -149,11 +149,11 @@ class Observe {
   bool stalled_ = false;    // a read waits for room
   bool denied_ = false;     // the budget was used up: read one at a time
   size_t reads_under_way_ = 0;
-  size_t list_ = 0;         // which of the widest prefixes is being listed
-  std::string listed_to_;   // and how far
-  bool listing_ = false;    // a page is on its way
-  bool list_anew_ = false;  // and may show the previous database
-  size_t opening_ = 1;      // cursors not live yet, and one more until all is listed
+  size_t list_ = 0;          // which of the widest prefixes is being listed
+  std::string listed_to_;    // and how far
+  bool listing_ = false;     // a page is on its way
+  bool list_again_ = false;  // and may show the previous database
+  size_t opening_ = 1;       // cursors not live yet, and one more until all is listed
   Cursors cursors_;
   Outbox<ObserveMessage> outbox_;
   std::vector<Effect> effects_;

@@ -14,7 +14,7 @@ class SendBudget {
   virtual ~SendBudget() = default;
   // False if not enough are left.
   [[nodiscard]] virtual bool Take(size_t bytes) = 0;
-  virtual void GiveBack(size_t bytes) = 0;
+  virtual void Release(size_t bytes) = 0;
 };
 
 // A stream may hold this much without asking its budget: three messages with the largest values,
@@ -72,7 +72,7 @@ class Outbox {
     if (budget_ == nullptr) return true;
     const size_t needed = bytes_ > free_ ? bytes_ - free_ : 0;
     if (needed > taken_ && !budget_->Take(needed - taken_)) return false;
-    if (needed < taken_) budget_->GiveBack(taken_ - needed);
+    if (needed < taken_) budget_->Release(taken_ - needed);
     taken_ = needed;
     return true;
   }

@@ -105,7 +105,7 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
     unwanted.clear();
     for (size_t i = 0; i < withdrawals; ++i) {
       const auto& withdraw = std::get<Withdraw>(batch[i].command);
-      if (!transaction.busy.contains(withdraw.election)) TakeBack(transaction, withdraw);
+      if (!transaction.busy.contains(withdraw.election)) WithdrawPlace(transaction, withdraw);
     }
     for (const Pending& pending : batch) {
       unwanted.push_back(!pending.IsWanted());

@@ -127,10 +127,10 @@ void Engine::CloseSession(const SessionId& session, Principal owner, Done<Sessio
   endings_.Close(session, std::move(owner), answer, std::move(trace));
 }
 
-void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
+void Engine::DeposeSession(const SessionId& session, Author author, Done<Closed> done,
                            std::string trace) {
   if (RefusedWhileClosed(done)) return;
-  endings_.Close(session, std::move(asker), std::move(done), std::move(trace));
+  endings_.Close(session, std::move(author), std::move(done), std::move(trace));
 }
 
 void Engine::Purge(PurgeOrder order, Done<PurgePage> done) {

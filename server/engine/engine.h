@@ -106,7 +106,7 @@ class Engine {
   void CloseSession(const SessionId& session, Principal owner, Done<Session> done,
                     std::string trace = {});
   // CloseSession on behalf of an operator.
-  void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
+  void DeposeSession(const SessionId& session, Author author, Done<Closed> done,
                      std::string trace = {});
 
   // Removes a page of elections that nobody uses, for an operator.

@@ -181,9 +181,9 @@ TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirPartit
 }
 
 TEST_F(EngineTest, EachPartitionThatATransactionChangesIsAnnouncedToOtherReplicas) {
-  std::vector<int> told;
+  std::vector<int> announced;
   EngineOptions options;
-  options.on_commit = [&](PartitionOffset at) { told.push_back(at.partition); };
+  options.on_commit = [&](PartitionOffset at) { announced.push_back(at.partition); };
   Replica& b = world_.Add(options);
   ASSERT_TRUE(b.engine.Start());
   b.Run();
@@ -194,7 +194,7 @@ TEST_F(EngineTest, EachPartitionThatATransactionChangesIsAnnouncedToOtherReplica
   }
   b.Run();
 
-  EXPECT_THAT(told, UnorderedElementsAre(PartitionOf({"orders"}), PartitionOf({other})));
+  EXPECT_THAT(announced, UnorderedElementsAre(PartitionOf({"orders"}), PartitionOf({other})));
 }
 
 TEST_F(EngineTest, CommandsOfOneBatchAreAppliedInTheOrderOfTheirArrival) {

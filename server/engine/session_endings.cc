@@ -32,7 +32,7 @@ SessionEndings::SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& m
       endings_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
                [this](auto batch) { return MarkSettled(std::move(batch)); }) {}
 
-void SessionEndings::Close(const SessionId& session, ForWhom whom, AnswerTo<Closed> done,
+void SessionEndings::Close(const SessionId& session, ClosedBy whom, AnswerTo<Closed> done,
                            std::string trace) {
   Enqueue(
       {session, std::move(whom), std::move(done), std::move(trace), Patience(scheduler_.Now())});
@@ -70,9 +70,9 @@ std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
         continue;
       }
       const size_t changes_before = transaction.admin_changes.size();
-      const auto* asker = std::get_if<Asker>(&pending.whom);
-      const auto ended = asker != nullptr
-                             ? DeposeSession(transaction, pending.session, *asker)
+      const auto* author = std::get_if<Author>(&pending.whom);
+      const auto ended = author != nullptr
+                             ? DeposeSession(transaction, pending.session, *author)
                              : EndSession(transaction, pending.session, Cause::kSessionClosed,
                                           std::get<Principal>(pending.whom));
       answers.emplace_back(ended.map([&](const Session& session) {
@@ -95,7 +95,7 @@ std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
       continue;
     }
     const Closed& closed = **answers[i];
-    hub_.TellSessionEnded(closed.session);
+    hub_.NotifySessionEnded(closed.session);
     endings.push_back({closed.session.id,
                        [closed, done = std::move(batch[i].done)](const Result<void>& settled) {
                          done(settled.map([&] { return closed; }));

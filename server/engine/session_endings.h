@@ -39,8 +39,8 @@ class SessionEndings {
   // Ends a session, for its owner or an operator, and settles it before it answers, even if the
   // caller has gone: a process that ends may not wait for the answer.
   // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
-  using ForWhom = std::variant<Principal, Asker>;
-  void Close(const SessionId& session, ForWhom whom, AnswerTo<Closed> done, std::string trace);
+  using ClosedBy = std::variant<Principal, Author>;
+  void Close(const SessionId& session, ClosedBy whom, AnswerTo<Closed> done, std::string trace);
   // Settles sessions that have ended. If that fails, the next beat of any replica shows them again.
   void Settle(const std::vector<SessionId>& sessions);
   [[nodiscard]] bool Settling(const SessionId& session) const;
@@ -50,7 +50,7 @@ class SessionEndings {
  private:
   struct Pending {
     SessionId session;
-    ForWhom whom;
+    ClosedBy whom;
     AnswerTo<Closed> done;
     std::string trace;
     Patience patience;

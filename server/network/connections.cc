@@ -39,8 +39,6 @@ void Connections::Sweep() {
   });
 }
 
-void Connections::Forget(const Connection& connection) {
-  by_origin_.GiveBack(connection.origin, 1);
-}
+void Connections::Forget(const Connection& connection) { by_origin_.Release(connection.origin, 1); }
 
 }  // namespace tenure::network

@@ -35,13 +35,13 @@ class Newcomers::State {
     return true;
   }
   void Refused(Newcomer what) const { refused_(what); }
-  void GiveBack(Newcomer what, const Origin& origin, size_t amount = 1) {
+  void Release(Newcomer what, const Origin& origin, size_t amount = 1) {
     const MutexLock lock(mutex_);
-    Of(what).GiveBack(origin, amount);
+    Of(what).Release(origin, amount);
   }
-  void GiveBackForNothing(Newcomer what, const Origin& origin) {
+  void ReleaseUnused(Newcomer what, const Origin& origin) {
     const MutexLock lock(mutex_);
-    Of(what).GiveBackForNothing(origin, 1, now_());
+    Of(what).ReleaseUnused(origin, 1, now_());
   }
 
   [[nodiscard]] NewcomerCounts Count() const {
@@ -79,9 +79,9 @@ class Newcomers::CountedHandshake final : public Handshake {
       : state_(std::move(state)), origin_(origin) {}
   ~CountedHandshake() override {
     if (succeeded_) {
-      state_->GiveBack(Newcomer::kHandshake, origin_);
+      state_->Release(Newcomer::kHandshake, origin_);
     } else {
-      state_->GiveBackForNothing(Newcomer::kHandshake, origin_);
+      state_->ReleaseUnused(Newcomer::kHandshake, origin_);
     }
   }
   CountedHandshake(const CountedHandshake&) = delete;
@@ -111,10 +111,10 @@ class Newcomers::CountedConnection final : public Connection {
   }
   void FirstMessage() override {
     credit_ = std::min(credit_ + 1, kCreditMax);
-    state_->GiveBack(Newcomer::kCall, origin_);
+    state_->Release(Newcomer::kCall, origin_);
   }
   void EndCall(bool had_message) override {
-    if (!had_message) state_->GiveBackForNothing(Newcomer::kCall, origin_);
+    if (!had_message) state_->ReleaseUnused(Newcomer::kCall, origin_);
   }
 
   bool BeginMessage(size_t bytes) override {
@@ -122,7 +122,7 @@ class Newcomers::CountedConnection final : public Connection {
     state_->Refused(Newcomer::kMessage);
     return false;
   }
-  void EndMessage(size_t bytes) override { state_->GiveBack(Newcomer::kMessage, origin_, bytes); }
+  void EndMessage(size_t bytes) override { state_->Release(Newcomer::kMessage, origin_, bytes); }
 
  private:
   const std::shared_ptr<State> state_;

@@ -276,7 +276,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       "healthcheck", "Query /healthz of the tenured on --http-listen; exit with 1 if it fails");
   auto* bump =
       app.add_subcommand("bump-terms", "Raise all terms after commits were lost, then exit");
-  bump->add_option("--reason", config.asker.reason, "Why, for the record")->type_name("TEXT");
+  bump->add_option("--reason", config.author.reason, "Why, for the record")->type_name("TEXT");
   const auto* check = app.add_subcommand(
       "check",
       "Say whether tenured would serve with these options: the servers of --store, its schema and "
@@ -287,10 +287,10 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   config.bump_terms = bump->parsed();
   config.check = check->parsed();
   if (config.bump_terms) {
-    if (const auto fault = FaultOfReason(config.asker.reason)) {
+    if (const auto fault = FaultOfReason(config.author.reason)) {
       return tl::unexpected(WrongUsage(*fault));
     }
-    config.asker.identity = Operator();
+    config.author.identity = Operator();
   }
   // The default is for trying Tenure out. Commands that act on a database do not guess which one is
   // meant.

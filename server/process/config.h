@@ -19,7 +19,7 @@ namespace tenure::process {
 struct ServerConfig {
   bool migrate_only = false;    // `tenured migrate`
   bool bump_terms = false;      // `tenured bump-terms`
-  Asker asker;                  // of bump_terms, for the record
+  Author author;                // of bump_terms, for the record
   bool healthcheck = false;     // `tenured healthcheck`
   bool check = false;           // `tenured check`
   bool migrate = true;          // at start

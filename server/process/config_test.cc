@@ -229,7 +229,7 @@ TEST_F(ConfigTest, TheCommandHealthcheckTakesTheSameVariables) {
 TEST_F(ConfigTest, BumpTermsIsACommand) {
   EXPECT_FALSE(Parse().value().bump_terms);
   EXPECT_TRUE(Parse({"bump-terms", "--store", "sqlite:x"}).value().bump_terms);
-  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x", "--reason", "drill"}).value().asker.reason,
+  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x", "--reason", "drill"}).value().author.reason,
             "drill");
   EXPECT_TRUE(Parse({"check", "--store", "sqlite:x"}).value().check);
   EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"}).value().store_url, "sqlite:x");

@@ -152,12 +152,12 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   config.migrate = false;
   const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
-  const auto raised = engine::LookAtHistory(store);
+  const auto raised = engine::ReadHistory(store);
   if (!raised) return Complain(raised.error().message);
   if (const auto wrong = engine::WrongService(raised->session_key, config.service_id)) {
     return Complain(wrong->message);
   }
-  const auto bumped = engine::BumpTerms(store, config.asker);
+  const auto bumped = engine::BumpTerms(store, config.author);
   if (!bumped) return Complain(bumped.error().message);
   const auto begun = engine::BeginRepairedEpoch(store, *raised);
   if (!begun) return Complain(begun.error().message);

@@ -17,7 +17,7 @@ constexpr size_t kPageSizeMax = 1000;
 
 struct Common {
   ElectionName election;
-  Asker asker;
+  Author author;
 };
 
 template <typename Request>
@@ -41,7 +41,7 @@ template <typename Request>
 Result<Pause> ParsePause(const Request& request, bool paused, std::string identity) {
   auto common = ParseCommon(request, std::move(identity));
   if (!common) return tl::unexpected(common.error());
-  return Pause{common->election, paused, std::move(common->asker)};
+  return Pause{common->election, paused, std::move(common->author)};
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ Result<Appoint> Parse(const v1::AppointRequest& request, std::string identity) {
   if (!common) return tl::unexpected(common.error());
   const auto candidate = ParseCandidate(request.candidate());
   if (!candidate) return tl::unexpected(candidate.error());
-  Appoint command{common->election,        {request.term()}, *candidate, request.force(), {},
-                  std::move(common->asker)};
+  Appoint command{common->election,         {request.term()}, *candidate, request.force(), {},
+                  std::move(common->author)};
   if (request.has_reserve_for()) {
     const auto reserve_for = ParseDuration("reserve_for", request.reserve_for(), Duration(1));
     if (!reserve_for) return tl::unexpected(reserve_for.error());
@@ -68,7 +68,7 @@ Result<Depose> Parse(const v1::DeposeRequest& request, std::string identity) {
   if (!term) return tl::unexpected(term.error());
   const auto cool_down = ParseDuration("cool_down", request.cool_down(), Duration(0));
   if (!cool_down) return tl::unexpected(cool_down.error());
-  return Depose{common->election, *term, *cool_down, std::move(common->asker)};
+  return Depose{common->election, *term, *cool_down, std::move(common->author)};
 }
 
 Result<Pause> Parse(const v1::PauseRequest& request, std::string identity) {
@@ -85,7 +85,7 @@ Result<Configure> Parse(const v1::UpdateElectionRequest& request, std::string id
   Configure command;
   command.election = common->election;
   command.create = request.allow_missing();
-  command.asker = std::move(common->asker);
+  command.author = std::move(common->author);
 
   struct Field {
     const char* name;
@@ -122,7 +122,7 @@ Result<Configure> Parse(const v1::UpdateElectionRequest& request, std::string id
 Result<Delete> Parse(const v1::DeleteElectionRequest& request, std::string identity) {
   auto common = ParseCommon(request, std::move(identity));
   if (!common) return tl::unexpected(common.error());
-  return Delete{common->election, {request.term()}, std::move(common->asker)};
+  return Delete{common->election, {request.term()}, std::move(common->author)};
 }
 
 Result<engine::PurgeOrder> Parse(const v1::PurgeElectionsRequest& request, std::string identity,

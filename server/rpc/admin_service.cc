@@ -344,15 +344,15 @@ void AdminService::EndSession(wire::ServerCall& call, const v1::EndSessionReques
   const auto handle = ParseHandle(request.handle());
   const auto reason = ParseReason(request.reason());
   if (!handle || !reason) return unary->Fail(handle ? reason.error() : handle.error());
-  const Asker asker{access::NameOf(*caller, call.context()), *reason};
+  const Author author{access::NameOf(*caller, call.context()), *reason};
   engine_.Read<std::optional<SessionId>>(
       [handle = *handle](OperatorStore& store) { return store.FindSession(handle); },
-      [this, unary, asker,
+      [this, unary, author,
        trace = access::TraceIdOf(call.context())](const Result<std::optional<SessionId>>& found) {
         if (!found) return unary->Fail(found.error());
         if (!*found) return unary->Fail({Reason::kSessionNotFound, "no session has this handle"});
         engine_.DeposeSession(
-            **found, asker,
+            **found, author,
             [unary](const Result<engine::Closed>& closed) {
               if (!closed) return unary->Fail(closed.error());
               unary->Answer([&](v1::EndSessionResponse& it) {

@@ -63,29 +63,30 @@ Result<std::optional<Duration>> ParseTtl(const v1::CampaignRequest& request, con
 }
 
 // If `named`, the candidate's name is mandatory.
-Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& limits,
-                             const CampaignCaller& caller, bool named) {
-  Stander stander;
+Result<CandidateSession> ParseCandidateSession(const v1::CampaignRequest& request,
+                                               const Limits& limits, const CampaignCaller& caller,
+                                               bool named) {
+  CandidateSession parsed;
   const bool has_session = !request.session_id().empty();
   if (!has_session || named || !request.candidate().empty()) {
     auto candidate = ParseCandidate(request.candidate());
     if (!candidate) return tl::unexpected(candidate.error());
-    stander.candidate = *std::move(candidate);
+    parsed.candidate = *std::move(candidate);
   }
   if (has_session) {
     const auto session = ParseSessionId(request.session_id());
     if (!session) return tl::unexpected(session.error());
-    stander.session = *session;
-    return stander;
+    parsed.session = *session;
+    return parsed;
   }
 
   const auto ttl = ParseTtl(request, limits);
   if (!ttl) return tl::unexpected(ttl.error());
-  stander.opening = Campaign::Opening{*std::exchange(stander.candidate, std::nullopt), *ttl};
+  parsed.opening = Campaign::Opening{*std::exchange(parsed.candidate, std::nullopt), *ttl};
   if (!request.previous_session_id().empty()) {
     const auto previous = ParseSessionId(request.previous_session_id());
     if (!previous) return tl::unexpected(previous.error());
-    stander.opening->previous = *previous;
+    parsed.opening->previous = *previous;
   }
   const size_t size = request.request_id().size();
   if (size != 0 && (size < kRequestIdBytesMin || size > kRequestIdBytesMax)) {
@@ -93,8 +94,8 @@ Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& l
                 "the request_id has " + std::to_string(size) + " bytes; it must have 16 to 64");
   }
   if (size > 0 && !caller.session_key) return tl::unexpected(caller.session_key.error());
-  stander.session = size == 0 ? RandomSessionId() : SessionIdFor(caller, request.request_id());
-  return stander;
+  parsed.session = size == 0 ? RandomSessionId() : SessionIdFor(caller, request.request_id());
+  return parsed;
 }
 
 Result<std::optional<Term>> ParseAfterTerm(const v1::CampaignRequest& request) {
@@ -124,12 +125,12 @@ Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const 
   if (!wait) return tl::unexpected(wait.error());
   const auto after_term = ParseAfterTerm(request);
   if (!after_term) return tl::unexpected(after_term.error());
-  auto stander = ParseStander(request, limits, caller, request.supersede());
-  if (!stander) return tl::unexpected(stander.error());
-  return CampaignRequest{
-      {*election, stander->session, std::move(stander->opening), std::move(stander->candidate),
-       *value, request.priority(), NewCallId(), request.supersede(), *after_term, caller.principal},
-      *wait};
+  auto candidate = ParseCandidateSession(request, limits, caller, request.supersede());
+  if (!candidate) return tl::unexpected(candidate.error());
+  return CampaignRequest{{*election, candidate->session, std::move(candidate->opening),
+                          std::move(candidate->candidate), *value, request.priority(), NewCallId(),
+                          request.supersede(), *after_term, caller.principal},
+                         *wait};
 }
 
 Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
@@ -157,11 +158,11 @@ Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& req
   if (!value) return tl::unexpected(value.error());
   const auto wait = ParseWait(request);
   if (!wait) return tl::unexpected(wait.error());
-  auto stander = ParseStander(request, limits, caller, false);
-  if (!stander) return tl::unexpected(stander.error());
-  parsed.campaign.session = stander->session;
-  parsed.campaign.opening = std::move(stander->opening);
-  parsed.campaign.candidate = std::move(stander->candidate);
+  auto candidate = ParseCandidateSession(request, limits, caller, false);
+  if (!candidate) return tl::unexpected(candidate.error());
+  parsed.campaign.session = candidate->session;
+  parsed.campaign.opening = std::move(candidate->opening);
+  parsed.campaign.candidate = std::move(candidate->candidate);
   parsed.campaign.value = *value;
   parsed.campaign.call_id = NewCallId();
   parsed.campaign.principal = caller.principal;

@@ -13,7 +13,7 @@
 namespace tenure::rpc {
 
 // The candidate: an existing session of the caller, or one that this call opens.
-struct Stander {
+struct CandidateSession {
   SessionId session;
   std::optional<Campaign::Opening> opening;
   std::optional<std::string> candidate;

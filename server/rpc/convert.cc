@@ -5,7 +5,7 @@
 namespace tenure::rpc {
 namespace {
 
-constexpr size_t kPlacesToldMax = 1000;
+constexpr size_t kPlacesShownMax = 1000;
 
 }  // namespace
 
@@ -73,8 +73,8 @@ v1::Change ToProto(const AdminRecord& record) {
   message.set_term(change.term.value);
   *message.mutable_time() = ToProto(change.at);
   message.set_detail(change.detail);
-  message.set_identity(change.asker.identity);
-  message.set_reason(change.asker.reason);
+  message.set_identity(change.author.identity);
+  message.set_reason(change.author.reason);
   return message;
 }
 
@@ -86,7 +86,7 @@ v1::SessionInfo ToProto(const SessionView& view) {
   *message.mutable_lease_ttl() = ToProto(view.session.lease_ttl);
   *message.mutable_lease_left() = ToProto(view.lease_left);
   const auto add = [](const std::vector<ElectionName>& names, auto& field) {
-    for (size_t i = 0; i < std::min(names.size(), kPlacesToldMax); ++i) {
+    for (size_t i = 0; i < std::min(names.size(), kPlacesShownMax); ++i) {
       field.Add()->assign(names[i].bytes);
     }
   };

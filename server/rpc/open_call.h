@@ -68,7 +68,7 @@ class OpenCall final : public wire::CallHandler {
     }
   }
   void OnCancelled() override { call_->Happened(calls::Cancelled{}); }
-  void OnOver() override { call_->Leave(); }
+  void OnEnd() override { call_->Leave(); }
 
  private:
   void Do(calls::ReadRequest&) { wire_.Read(); }

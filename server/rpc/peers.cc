@@ -124,7 +124,7 @@ Peers::~Peers() {
 void Peers::Follow(const std::vector<Peer>& peers) {
   std::vector<std::unique_ptr<Stream>> over;  // destroyed without the lock
   const MutexLock lock(mutex_);
-  over.swap(over_);
+  over.swap(finished_);
   wanted_.clear();
   for (const Peer& peer : peers) wanted_.emplace(peer.id, peer);
   for (auto it = failures_.begin(); it != failures_.end();) {
@@ -162,7 +162,7 @@ void Peers::OnEnd(Stream& stream, const grpc::Status& status) {
   const std::string& id = peer.id;
   const MutexLock lock(mutex_);
   const bool was_open = stream.open;
-  over_.push_back(std::move(streams_.extract(id).mapped()));
+  finished_.push_back(std::move(streams_.extract(id).mapped()));
   CountStreams();
   ended_.NotifyAll();
   if (!wanted_.contains(id)) return;
@@ -190,7 +190,7 @@ void Peers::Succeeded(const Peer& peer) {
 void Peers::OpenAgain(const std::string& id) {
   std::vector<std::unique_ptr<Stream>> over;  // destroyed without the lock
   const MutexLock lock(mutex_);
-  over.swap(over_);
+  over.swap(finished_);
   const auto peer = wanted_.find(id);
   if (peer != wanted_.end() && !streams_.contains(id)) Open(peer->second);
 }

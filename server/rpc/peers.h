@@ -72,7 +72,7 @@ class Peers {
   std::map<std::string, int> failures_ TENURE_GUARDED_BY(mutex_);
   // Ended streams are destroyed elsewhere: the queue's thread must not release what may be its last
   // channel.
-  std::vector<std::unique_ptr<Stream>> over_ TENURE_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Stream>> finished_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::rpc

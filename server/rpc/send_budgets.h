@@ -37,9 +37,9 @@ class SendBudgets {
       const MutexLock lock(all_->mutex);
       return all_->bytes.Take(holder_, bytes, std::chrono::steady_clock::now());
     }
-    void GiveBack(size_t bytes) override {
+    void Release(size_t bytes) override {
       const MutexLock lock(all_->mutex);
-      all_->bytes.GiveBack(holder_, bytes);
+      all_->bytes.Release(holder_, bytes);
     }
 
    private:

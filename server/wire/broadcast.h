@@ -86,7 +86,7 @@ class Broadcast {
     }
     void End(const grpc::Status& why) {
       const MutexLock lock(mutex_);
-      if (!std::exchange(over_, true)) call_.Finish(why);
+      if (!std::exchange(finished_, true)) call_.Finish(why);
     }
 
     void OnWritten(bool ok) override {
@@ -96,11 +96,11 @@ class Broadcast {
       LookLocked();
     }
     void OnCancelled() override { End(grpc::Status::CANCELLED); }
-    void OnOver() override { broadcast_.Leave(this->shared_from_this()); }
+    void OnEnd() override { broadcast_.Leave(this->shared_from_this()); }
 
    private:
     void LookLocked() TENURE_REQUIRES(mutex_) {
-      if (over_ || writing_) return;
+      if (finished_ || writing_) return;
       const auto news = broadcast_.NewsAfter(version_);
       if (!news) return;
       version_ = news->first;
@@ -114,7 +114,7 @@ class Broadcast {
     Mutex mutex_;
     uint64_t version_ TENURE_GUARDED_BY(mutex_) = 0;  // of the last message written
     bool writing_ TENURE_GUARDED_BY(mutex_) = false;
-    bool over_ TENURE_GUARDED_BY(mutex_) = false;
+    bool finished_ TENURE_GUARDED_BY(mutex_) = false;
   };
 
   [[nodiscard]] std::optional<std::pair<uint64_t, Message>> NewsAfter(uint64_t version) {

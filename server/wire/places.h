@@ -24,7 +24,7 @@ class Places {
     if (!share_.Take(origin, 1, std::chrono::steady_clock::now())) return nullptr;
     return {this, [this, origin](void*) {
               const MutexLock released(mutex_);
-              share_.GiveBack(origin, 1);
+              share_.Release(origin, 1);
             }};
   }
 

@@ -159,7 +159,7 @@ void ServerCall::EndOperation() {
   if (place_) calls_.Leave(*place_);
   // gRPC may have refused the request itself, for example for its size, and told the client.
   if (unread_) CountEnd(cancelled_ ? grpc::Status::CANCELLED : ToStatus(MalformedRequest()));
-  if (handler_ != nullptr) handler_->OnOver();
+  if (handler_ != nullptr) handler_->OnEnd();
   delete this;
 }
 

@@ -36,7 +36,7 @@ class CallHandler {
   // The client is gone. At most once; the call still has to be finished.
   virtual void OnCancelled() {}
   // The call has finished, and no operation is under way. The last event of all.
-  virtual void OnOver() {}
+  virtual void OnEnd() {}
 };
 
 class ServerCall final : private Job {

@@ -13,10 +13,10 @@ std::optional<std::string> KnownSessionKey(const Rows& rows) {
 
 }  // namespace
 
-Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
-                                                const DecideOnHistory& decide) {
+Result<HistoryReading> MySqlStore::AgreeOnHistory(uint64_t remembered,
+                                                  const DecideOnHistory& decide) {
   std::optional<Error> refused;
-  auto sight = runner_.RunAnywhere([&](Pool::Loan& loan) {
+  auto reading = runner_.RunAnywhere([&](Pool::Loan& loan) {
     refused.reset();
     Connection& connection = loan.connection();
     connection.AskAgain();
@@ -24,36 +24,36 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
         {query::kBegin, query::kLockPartitions, query::LatestEpoch(), query::FindEpoch(remembered),
          query::kLastRepaired, query::kClock, query::kSessionKey});
     const Server& server = connection.server();
-    HistorySight sight;
-    sight.server = {loan.slot().choice,
-                    server.name,
-                    connection.address().host + ":" + std::to_string(connection.address().port),
-                    server.history,
-                    server.lossless,
-                    server.many_writers,
-                    server.warnings};
-    for (const Row& row : results[1]) sight.offsets.at(row.Unsigned(0)) = row.Unsigned(1);
-    sight.latest = First(ConvertAll(results[2], ToEpoch));
-    sight.remembered = First(ConvertAll(results[3], ToEpoch));
-    sight.repaired = results[4].at(0).Unsigned(0);
-    sight.now = Time(results[5].at(0), 0);
-    sight.session_key = KnownSessionKey(results[6]).value_or("");
-    const auto decided = decide(sight);
+    HistoryReading reading;
+    reading.server = {loan.slot().choice,
+                      server.name,
+                      connection.address().host + ":" + std::to_string(connection.address().port),
+                      server.history,
+                      server.lossless,
+                      server.many_writers,
+                      server.warnings};
+    for (const Row& row : results[1]) reading.offsets.at(row.Unsigned(0)) = row.Unsigned(1);
+    reading.latest = First(ConvertAll(results[2], ToEpoch));
+    reading.remembered = First(ConvertAll(results[3], ToEpoch));
+    reading.repaired = results[4].at(0).Unsigned(0);
+    reading.now = Time(results[5].at(0), 0);
+    reading.session_key = KnownSessionKey(results[6]).value_or("");
+    const auto decided = decide(reading);
     if (!decided) {
       refused = decided.error();
       connection.Run({query::kRollback});
-      return sight;
+      return reading;
     }
     const std::optional<Epoch>& epoch = *decided;
     std::vector<std::string> statements;
     if (epoch) statements = query::SaveEpoch(*epoch);
-    if (!epoch && sight.latest) statements.push_back(query::JoinEpoch(sight.latest->number));
+    if (!epoch && reading.latest) statements.push_back(query::JoinEpoch(reading.latest->number));
     statements.emplace_back(query::kCommit);
     connection.Run(statements);
-    return sight;
+    return reading;
   });
   if (refused) return tl::unexpected(*refused);
-  return sight;
+  return reading;
 }
 
 Result<Duration> MySqlStore::LongestLease() {

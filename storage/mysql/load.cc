@@ -301,7 +301,7 @@ class Loader {
     if (statements.empty()) return;
     const std::vector<Rows> results = loan_.connection().Run(statements);
     transaction_.now = Time(results.back().at(0), 0);
-    if (!needed.empty()) PassByBusySessions(results[0]);
+    if (!needed.empty()) SkipBusySessions(results[0]);
   }
 
   void AddSessions(const Rows& rows) {
@@ -336,7 +336,7 @@ class Loader {
 
   // Of the sessions that could not be locked, those that exist are held by another transaction; the
   // elections that need them are deferred.
-  void PassByBusySessions(const Rows& existing) {
+  void SkipBusySessions(const Rows& existing) {
     for (const Row& row : existing) transaction_.busy_sessions.insert(Id(row, 0));
     if (transaction_.busy_sessions.empty()) return;
     std::erase_if(transaction_.elections, [&](const auto& entry) {

@@ -171,7 +171,7 @@ class Describer {
     const std::string prefix = SemiSyncPrefix(facts_);
     server_.name += ", semi-synchronous";
     const bool waits = IsOn(Status(prefix + "status"));
-    const bool for_ever = Number(Variable(prefix + "timeout")) >= kNeverMs;
+    const bool forever = Number(Variable(prefix + "timeout")) >= kNeverMs;
     const std::string alone =
         Variable(prefix + "wait_no_slave") + Variable(prefix + "wait_no_replica");
     const bool after_sync = Variable(prefix + "wait_point") == "AFTER_SYNC";
@@ -181,7 +181,7 @@ class Describer {
           "semi-synchronous replication has fallen back to asynchronous: a failover may lose "
           "commits");
     }
-    if (!for_ever) {
+    if (!forever) {
       server_.warnings.emplace_back(
           "semi-synchronous replication falls back to asynchronous after " +
           Variable(prefix + "timeout") + " ms: a failover may then lose commits; set " + prefix +
@@ -211,7 +211,7 @@ class Describer {
           "that; take SUPER, CONNECTION_ADMIN and READ ONLY ADMIN away from it");
     }
     server_.lossless =
-        !facts_.writes_always && waits && for_ever && after_sync && alone != "OFF" && all_have_it;
+        !facts_.writes_always && waits && forever && after_sync && alone != "OFF" && all_have_it;
   }
 
   // Also on Aurora: with other values a commit does not wait for the volume.

@@ -469,7 +469,7 @@ std::string SaveAdminChanges(const std::vector<AdminChange>& changes) {
   const auto row = [](const AdminChange& it) {
     return fmt::format("({}, {}, {}, {}, {}, {}, {})", Literal(it.election),
                        static_cast<int>(it.action), it.term.value, Literal(it.at),
-                       Literal(it.detail), Literal(it.asker.identity), Literal(it.asker.reason));
+                       Literal(it.detail), Literal(it.author.identity), Literal(it.author.reason));
   };
   return "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
          " VALUES " +

@@ -65,7 +65,8 @@ class MySqlStore final : public Store {
   Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after, size_t limit) override;
   Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
                                              size_t limit) override;
-  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
+  Result<HistoryReading> AgreeOnHistory(uint64_t remembered,
+                                        const DecideOnHistory& decide) override;
   void StayOn(uint64_t server) override;
   void LeaveServer() override;
   Result<Duration> LongestLease() override;

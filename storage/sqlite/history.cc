@@ -18,43 +18,43 @@ std::optional<std::string> KnownSessionKey(Connection& connection) {
 
 }  // namespace
 
-Result<HistorySight> SqliteStore::AgreeOnHistory(uint64_t remembered,
-                                                 const DecideOnHistory& decide) {
+Result<HistoryReading> SqliteStore::AgreeOnHistory(uint64_t remembered,
+                                                   const DecideOnHistory& decide) {
   std::optional<Error> refused;
-  auto sight = Write([&](Connection& connection) {
+  auto reading = Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     Partitions partitions;
-    HistorySight sight;
-    sight.server = {
+    HistoryReading reading;
+    reading.server = {
         .number = 1, .name = "SQLite " SQLITE_VERSION, .address = path_, .history = "SQLite"};
     connection.ForEach(query::kPartitions, {},
                        [&](const Row& row) { AddPartition(row, partitions); });
-    sight.offsets = partitions.offsets;
-    sight.latest = connection.First(query::kLatestEpoch, {}, ToEpoch);
-    sight.remembered = connection.First(query::kFindEpoch, {Int(remembered)}, ToEpoch);
-    sight.repaired = connection.Number(query::kLastRepaired);
-    sight.now = clock_();
-    sight.session_key = KnownSessionKey(connection).value_or("");
-    const auto decided = decide(sight);
+    reading.offsets = partitions.offsets;
+    reading.latest = connection.First(query::kLatestEpoch, {}, ToEpoch);
+    reading.remembered = connection.First(query::kFindEpoch, {Int(remembered)}, ToEpoch);
+    reading.repaired = connection.Number(query::kLastRepaired);
+    reading.now = clock_();
+    reading.session_key = KnownSessionKey(connection).value_or("");
+    const auto decided = decide(reading);
     if (!decided) {
       refused = decided.error();
-      return sight;
+      return reading;
     }
     if (const std::optional<Epoch>& epoch = *decided) {
       connection.Execute(
           query::kSaveEpoch,
           {Int(epoch->number), Int(epoch->token), epoch->server, int64_t{epoch->lossless},
            static_cast<int64_t>(epoch->state), Int(epoch->began_at), Int(epoch->repairer),
-           Int(epoch->repair_until), Int(sight.now), int64_t{epoch->guards_write}});
+           Int(epoch->repair_until), Int(reading.now), int64_t{epoch->guards_write}});
       connection.Execute(query::kSavePartitionsEpoch, {Int(epoch->number)});
-    } else if (sight.latest) {
-      connection.Execute(query::kJoinEpoch, {Int(sight.now), Int(sight.latest->number)});
+    } else if (reading.latest) {
+      connection.Execute(query::kJoinEpoch, {Int(reading.now), Int(reading.latest->number)});
     }
     transaction.Commit();
-    return sight;
+    return reading;
   });
   if (refused) return tl::unexpected(*refused);
-  return sight;
+  return reading;
 }
 
 Result<Duration> SqliteStore::LongestLease() {

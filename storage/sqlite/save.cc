@@ -136,7 +136,7 @@ std::vector<PartitionOffset> Save(Connection& connection, const TransactionState
     connection.Execute(
         query::kSaveAdminChange,
         {change.election.bytes, static_cast<int64_t>(change.action), Int(change.term.value),
-         Int(change.at), change.detail, change.asker.identity, change.asker.reason});
+         Int(change.at), change.detail, change.author.identity, change.author.reason});
   }
   if (decided.origin_min > connection.Number(query::kOrigin)) {
     connection.Execute(query::kSaveOrigin, {Int(decided.origin_min)});

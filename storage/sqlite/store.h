@@ -67,7 +67,8 @@ class SqliteStore final : public Store {
   Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after, size_t limit) override;
   Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
                                              size_t limit) override;
-  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
+  Result<HistoryReading> AgreeOnHistory(uint64_t remembered,
+                                        const DecideOnHistory& decide) override;
   Result<Duration> LongestLease() override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;

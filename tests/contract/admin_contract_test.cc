@@ -308,12 +308,12 @@ TEST_P(AdminContract, AnOperatorEndsASession) {
   ASSERT_THAT(changes, SizeIs(1));
   EXPECT_EQ(changes[0].change.action, AdminAction::kSessionEnded);
   EXPECT_EQ(changes[0].change.election, ElectionName{});
-  EXPECT_EQ(changes[0].change.asker, kAsker);
+  EXPECT_EQ(changes[0].change.author, kAsker);
   EXPECT_THAT(Replica().FindDueWork(10).value().unsettled, ElementsAre(session));
 }
 
 TEST_P(AdminContract, ChangesAreReadInPagesLatestFirst) {
-  const Asker asker{"o'lga\\", std::string("\xc3\xb6%", 3)};
+  const Author author{"o'lga\\", std::string("\xc3\xb6%", 3)};
   std::vector<AdminChange> made;
   for (const auto& [election, term] : {std::pair("e", 1), {"f", 2}, {"e", 3}, {"f", 4}, {"e", 5}}) {
     made.push_back({{election},
@@ -321,7 +321,7 @@ TEST_P(AdminContract, ChangesAreReadInPagesLatestFirst) {
                     {static_cast<uint64_t>(term)},
                     {DbTime{1s * term}},
                     "detail '" + std::to_string(term),
-                    asker});
+                    author});
   }
   ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState& transaction) {
     transaction.admin_changes.assign(made.begin(), made.begin() + 2);

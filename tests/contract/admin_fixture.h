@@ -14,7 +14,7 @@
 
 namespace tenure::testing {
 
-inline const Asker kAsker{"olga", "drill"};
+inline const Author kAsker{"olga", "drill"};
 inline constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
 class AdminFixture : public StoreContract {
@@ -83,7 +83,7 @@ class AdminFixture : public StoreContract {
     Configure configure;
     configure.election = {election};
     configure.create = true;
-    configure.asker = kAsker;
+    configure.author = kAsker;
     return configure;
   }
 

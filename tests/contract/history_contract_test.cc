@@ -514,11 +514,11 @@ TEST_P(HistoryContract, AnAgreementIsShownToTheNextReplica) {
   const Epoch second{.number = 101, .token = 2, .server = "t", .lossless = true};
   for (const Epoch& epoch : {first, second}) {
     ASSERT_TRUE(
-        store_->AgreeOnHistory(0, [&](const HistorySight&) { return std::optional(epoch); }));
+        store_->AgreeOnHistory(0, [&](const HistoryReading&) { return std::optional(epoch); }));
   }
 
   const auto sight =
-      Replica().AgreeOnHistory(100, [](const HistorySight&) { return std::nullopt; }).value();
+      Replica().AgreeOnHistory(100, [](const HistoryReading&) { return std::nullopt; }).value();
 
   EXPECT_EQ(sight.latest, second);
   EXPECT_EQ(sight.remembered, first);

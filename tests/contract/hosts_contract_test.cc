@@ -97,7 +97,8 @@ class HostsTest : public ::testing::Test {
   }
   // The agreed number, by the server that answers.
   uint64_t AgreedNumber() {
-    const auto sight = store_->AgreeOnHistory(0, [](const HistorySight&) { return std::nullopt; });
+    const auto sight =
+        store_->AgreeOnHistory(0, [](const HistoryReading&) { return std::nullopt; });
     EXPECT_TRUE(sight) << sight.error().message;
     return sight ? sight->server.number : 0;
   }

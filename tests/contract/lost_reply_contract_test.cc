@@ -262,8 +262,8 @@ TEST_P(LostReplyTest, APurgeIsFoundWithoutAnOffset) {
   const auto committed = store_->Transact(locks, {}, [&](TransactionState& transaction) {
     ++tries;
     uint64_t events = 1'000;
-    const Asker asker{"olga", "tidies up"};
-    EXPECT_EQ(Apply(transaction, {Duration(0), false, asker}, {"e"}, events), Purged::kYes);
+    const Author author{"olga", "tidies up"};
+    EXPECT_EQ(Apply(transaction, {Duration(0), false, author}, {"e"}, events), Purged::kYes);
   });
 
   EXPECT_TRUE(relay_->broke());

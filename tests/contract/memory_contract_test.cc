@@ -312,18 +312,18 @@ struct Step {
 };
 
 TEST_P(MemoryContract, AChangeByAnotherReplicaIsNoticed) {
-  const Asker asker{"op", "why"};
+  const Author author{"op", "why"};
   const SessionId a = a_;
   const auto configure = [&](const auto& set) {
     Configure command;
     command.election = {"e"};
-    command.asker = asker;
+    command.author = author;
     set(command);
     return command;
   };
   const std::vector<Step> steps = {
-      {"paused", Pause{{"e"}, true, asker}},
-      {"resumed", Pause{{"e"}, false, asker}},
+      {"paused", Pause{{"e"}, true, author}},
+      {"resumed", Pause{{"e"}, false, author}},
       {"queue_max", configure([](Configure& it) { it.queue_max = 5; })},
       {"lease_ttl_max", configure([](Configure& it) { it.lease_ttl_max = 90s; })},
       {"lease_ttl_default", configure([](Configure& it) { it.lease_ttl_default = 9s; })},
@@ -331,7 +331,7 @@ TEST_P(MemoryContract, AChangeByAnotherReplicaIsNoticed) {
       {"no min_hold", configure([](Configure& it) { it.min_hold = 0s; })},
       {"lock_delay", configure([](Configure& it) { it.lock_delay = 1s; })},
       {"no lock_delay", configure([](Configure& it) { it.lock_delay = 0s; })},
-      {"appointed", Appoint{{"e"}, {1}, "z", false, 60s, asker}},
+      {"appointed", Appoint{{"e"}, {1}, "z", false, 60s, author}},
       {"proclaimed", Proclaim{{"e"}, a, {1}, "new"}},
       {"campaigned again", Campaign{{"e"}, a, {}, {}, "new", 0, {99}}},
       {"waits", Campaign{{"e"}, b_, Campaign::Opening{"b", 60s}, {}, "v", 0, {7}}},

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-const Asker kAsker{"olga", "tidies up"};
+const Author kAsker{"olga", "tidies up"};
 
 class PurgeContract : public StoreContract {
  protected:
@@ -101,7 +101,7 @@ TEST_P(PurgeContract, NothingIsLeftOfAPurgedElectionButTheRecord) {
   const auto changes = store_->ReadAdminChanges(ElectionName{"e"}, 1'000, 10).value();
   EXPECT_EQ(changes.at(0).change.action, AdminAction::kPurged);
   EXPECT_EQ(changes.at(0).change.term, Term{3});
-  EXPECT_EQ(changes.at(0).change.asker, kAsker);
+  EXPECT_EQ(changes.at(0).change.author, kAsker);
   if (GetParam() == Kind::kSqliteMemory) return;
   EXPECT_THAT(QueryRows(url_, "SELECT * FROM cool_downs"), IsEmpty());
 }

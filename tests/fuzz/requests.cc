@@ -108,32 +108,32 @@ void Check(const calls::Selection& parsed, const v1::ObserveRequest& request) {
   }
 }
 
-void CheckAsked(const ElectionName& election, const Asker& asker) {
+void CheckAsked(const ElectionName& election, const Author& author) {
   Require(IsName(election.bytes), "an election has a name");
-  Require(asker.identity == kIdentity, "the caller is who it is");
-  Require(asker.reason.empty() || IsName(asker.reason), "a reason is a line");
+  Require(author.identity == kIdentity, "the caller is who it is");
+  Require(author.reason.empty() || IsName(author.reason), "a reason is a line");
 }
 
 void Check(const Appoint& parsed, const v1::AppointRequest& /*request*/) {
-  CheckAsked(parsed.election, parsed.asker);
+  CheckAsked(parsed.election, parsed.author);
   Require(IsName(parsed.candidate), "a candidate has a name");
   Require(IsSetting(parsed.reserve_for, Duration(1)), "a reservation ends");
 }
 
 void Check(const Depose& parsed, const v1::DeposeRequest& /*request*/) {
-  CheckAsked(parsed.election, parsed.asker);
+  CheckAsked(parsed.election, parsed.author);
   Require(parsed.term.value > 0, "terms start at 1");
   Require(IsSetting(parsed.cool_down, Duration(0)), "a cool-down ends");
 }
 
 template <typename Request>
 void Check(const Pause& parsed, const Request& /*request*/) {
-  CheckAsked(parsed.election, parsed.asker);
+  CheckAsked(parsed.election, parsed.author);
   Require(parsed.paused == std::is_same_v<Request, v1::PauseRequest>, "it is what was asked for");
 }
 
 void Check(const Configure& parsed, const v1::UpdateElectionRequest& /*request*/) {
-  CheckAsked(parsed.election, parsed.asker);
+  CheckAsked(parsed.election, parsed.author);
   for (const auto& setting :
        {parsed.lock_delay, parsed.min_hold, parsed.lease_ttl_default, parsed.lease_ttl_max}) {
     Require(IsSetting(setting, Duration(0)), "a setting is in its range");
@@ -142,7 +142,7 @@ void Check(const Configure& parsed, const v1::UpdateElectionRequest& /*request*/
 }
 
 void Check(const Delete& parsed, const v1::DeleteElectionRequest& /*request*/) {
-  CheckAsked(parsed.election, parsed.asker);
+  CheckAsked(parsed.election, parsed.author);
 }
 
 void Check(const engine::PurgeOrder& parsed, const v1::PurgeElectionsRequest& /*request*/) {

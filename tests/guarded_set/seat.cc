@@ -48,13 +48,13 @@ Seat::~Seat() {
 
 std::optional<Term> Seat::BelievedTerm() const {
   const std::lock_guard lock(mutex_);
-  if (term_ <= over_ || !lease_.BelievedAt(Now())) return std::nullopt;
+  if (term_ <= finished_ || !lease_.BelievedAt(Now())) return std::nullopt;
   return term_;
 }
 
 void Seat::Over(Term term) {
   const std::lock_guard lock(mutex_);
-  over_ = std::max(over_, term);
+  finished_ = std::max(finished_, term);
 }
 
 void Seat::Believe(Term term, Time renewal_sent_at, Duration lease_ttl) {

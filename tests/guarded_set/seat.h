@@ -45,9 +45,9 @@ class Seat {
   std::string session_id_;  // of the thread
 
   mutable std::mutex mutex_;
-  Term term_;    // guarded by mutex_; the latest that a renewal has confirmed
-  Lease lease_;  // guarded by mutex_; of that term
-  Term over_;    // guarded by mutex_; the latest that is known to have ended
+  Term term_;      // guarded by mutex_; the latest that a renewal has confirmed
+  Lease lease_;    // guarded by mutex_; of that term
+  Term finished_;  // guarded by mutex_; the latest that is known to have ended
 
   std::atomic<bool> stopping_ = false;
   std::thread thread_;

@@ -14,8 +14,8 @@ constexpr size_t kRecordsPerRead = 20;
 
 // The number of the order that a record is about.
 std::optional<size_t> OrderOf(const AdminChange& change, size_t orders) {
-  if (!change.asker.reason.starts_with('#')) return std::nullopt;
-  const size_t number = std::strtoull(change.asker.reason.c_str() + 1, nullptr, 10);
+  if (!change.author.reason.starts_with('#')) return std::nullopt;
+  const size_t number = std::strtoull(change.author.reason.c_str() + 1, nullptr, 10);
   return number < orders ? std::optional(number) : std::nullopt;
 }
 

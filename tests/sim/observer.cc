@@ -13,7 +13,7 @@ namespace {
 class MeagreBudget final : public calls::SendBudget {
  public:
   bool Take(size_t /*bytes*/) override { return ++asked_ % 2 == 0; }
-  void GiveBack(size_t /*bytes*/) override {}
+  void Release(size_t /*bytes*/) override {}
 
  private:
   size_t asked_ = 0;

@@ -118,7 +118,7 @@ void Operator::PutInOrder() {
 template <typename It>
 void Operator::Give(It command, const std::string& what) {
   const size_t number = world_.asked.orders.size();
-  command.asker = {name_, "#" + std::to_string(number)};
+  command.author = {name_, "#" + std::to_string(number)};
   world_.Say("{} {} {}: order {}", name_, what, command.election.bytes, number);
   world_.asked.orders.push_back({Command(std::move(command))});
   Send(number, kTriesMax);
@@ -187,9 +187,9 @@ void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) c
   if (const auto* command = std::get_if<Command>(&order.wish)) {
     return engine.Submit(WithMutation(*command), std::move(respond));
   }
-  const Asker asker{name_, "#" + std::to_string(number)};
+  const Author author{name_, "#" + std::to_string(number)};
   if (std::holds_alternative<WholePurge>(order.wish)) {
-    return engine.Purge({{Duration(0), false, asker}, "", "", world_.elections.size()},
+    return engine.Purge({{Duration(0), false, author}, "", "", world_.elections.size()},
                         [respond = std::move(respond)](const Result<engine::PurgePage>& page) {
                           respond(page.map([](const engine::PurgePage& it) {
                             return Answer(AdminAnswer{{}, !it.purged.empty()});
@@ -199,11 +199,11 @@ void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) c
   const std::string handle = std::get<SessionId>(order.wish).Handle();
   engine.Read<std::optional<SessionId>>(
       [handle](OperatorStore& store) { return store.FindSession(handle); },
-      [&engine, asker,
+      [&engine, author,
        respond = std::move(respond)](const Result<std::optional<SessionId>>& found) {
         if (!found) return respond(tl::unexpected(found.error()));
         if (!*found) return respond(Fail(Reason::kSessionNotFound, "no session has this handle"));
-        engine.DeposeSession(**found, asker, [respond](const Result<engine::Closed>& closed) {
+        engine.DeposeSession(**found, author, [respond](const Result<engine::Closed>& closed) {
           respond(closed.map([](const engine::Closed& it) {
             return Answer(AdminAnswer{{}, it.deposed});
           }));

@@ -41,7 +41,7 @@ class ProbedCampaign {
     }
     const bool gives_up = std::holds_alternative<calls::Cancelled>(event);
     if (world_.mutation.withdraws_while_reading && gives_up && std::exchange(reading_, false)) {
-      effects.emplace_back(calls::TakeBack{*withdrawal_});
+      effects.emplace_back(calls::WithdrawPlace{*withdrawal_});
     }
     if (!finished() && waits_ && elected_ > standing_in_) {
       world_.Violate("{} waits on after its replica had heard of its election",
@@ -88,7 +88,7 @@ class ProbedCampaign {
       withdrawal_ = {campaign->election, campaign->session, campaign->call_id};
   }
   void Note(const calls::ReadPlace& it) { reading_ |= it.with_position; }
-  void Note(const calls::TakeBack& it) {
+  void Note(const calls::WithdrawPlace& it) {
     const Withdraw& command = it.command;
     world_.asked.withdrawn[{command.election, command.session}].insert(command.call_id.value);
     world_.last_withdrawn = command.call_id.value;

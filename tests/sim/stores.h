@@ -105,7 +105,8 @@ class Delegating : public Store {
                                              size_t limit) override {
     return next_.ListOrphans(home, lease_max, limit);
   }
-  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
+  Result<HistoryReading> AgreeOnHistory(uint64_t remembered,
+                                        const DecideOnHistory& decide) override {
     return next_.AgreeOnHistory(remembered, decide);
   }
   void StayOn(uint64_t server) override { next_.StayOn(server); }

@@ -37,7 +37,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
     SendThere([this] {
       network_.At(to_).Arrive([self = this->shared_from_this()] {
         Replica& replica = self->network_.At(self->to_);
-        if (self->over_) return;
+        if (self->finished_) return;
         if (!replica.up()) return self->Break();
         self->incarnation_ = replica.incarnation();
         replica.Enter([&](engine::Engine& engine) { self->Arrive(replica, engine); });
@@ -55,7 +55,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
     });
   }
   void Close() {
-    if (std::exchange(over_, true)) return;
+    if (std::exchange(finished_, true)) return;
     broken_ = true;
     network_.world().After(network_.TimeToNotice(),
                            [self = this->shared_from_this()] { self->CloseInReplica(); });
@@ -141,14 +141,14 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
     last = std::max(last, world.Now() + transit);
     world.scheduler.PostAt(engine::Work::kBackground, last,
                            [self = this->shared_from_this(), arrive = std::move(arrive)] {
-                             if (!self->over_) arrive();
+                             if (!self->finished_) arrive();
                            });
   }
   // Nothing that is sent from now on arrives.
   void Break() {
     broken_ = true;
     network_.world().After(network_.TimeToNotice(), [self = this->shared_from_this()] {
-      if (!std::exchange(self->over_, true)) self->on_broken_();
+      if (!std::exchange(self->finished_, true)) self->on_broken_();
       self->CloseInReplica();
     });
   }
@@ -160,7 +160,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
   const std::function<void(const Message&)> on_message_;
   const std::function<void()> on_broken_;
   bool broken_ = false;
-  bool over_ = false;  // for the client
+  bool finished_ = false;  // for the client
   engine::SteadyTime last_there_{};
   engine::SteadyTime last_back_{};
 

@@ -227,13 +227,14 @@ class FaultyStore final : public Store {
     return Call<std::vector<SessionId>>(
         "ListOrphans", [&](Store& store) { return store.ListOrphans(home, lease_max, limit); });
   }
-  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
-    const DecideOnHistory changed = [&](const HistorySight& seen) {
-      HistorySight sight = seen;
+  Result<HistoryReading> AgreeOnHistory(uint64_t remembered,
+                                        const DecideOnHistory& decide) override {
+    const DecideOnHistory changed = [&](const HistoryReading& seen) {
+      HistoryReading sight = seen;
       if (describe_) describe_(sight.server);
       return decide(sight);
     };
-    return Call<HistorySight>("AgreeOnHistory", [&](Store& store) {
+    return Call<HistoryReading>("AgreeOnHistory", [&](Store& store) {
       auto sight = store.AgreeOnHistory(remembered, changed);
       if (sight && describe_) describe_(sight->server);
       return sight;

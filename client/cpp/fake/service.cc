@@ -13,7 +13,7 @@ namespace tenure {
 namespace {
 
 constexpr char kServiceId[] = "7e577e577e577e577e577e577e577e57";
-const Asker kOperator{"FakeTenure", ""};
+const Author kOperator{"FakeTenure", ""};
 // The database's time when the clients' clock is zero: the year 2000.
 constexpr DbTime kEpoch{std::chrono::seconds(946'684'800)};
 

@@ -88,7 +88,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 
   [[nodiscard]] ClientLoop::Seat seat() const { return seat_; }
 
-  void Tell(std::function<void(ClientSession&, ClientLoop::Seat, Lease::Time)> what) {
+  void Post(std::function<void(ClientSession&, ClientLoop::Seat, Lease::Time)> what) {
     mailbox_([what = std::move(what), seat = seat_](ClientSession& session, Lease::Time now) {
       what(session, seat, now);
     });
@@ -101,7 +101,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   // When it returns, the work has ended and no callback is called any more.
   void Close() {
     callbacks_.Close();
-    Tell([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
+    Post([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
       session.Leave(seat, now);
     });
     if (work_.joinable()) {
@@ -110,7 +110,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
       if (within) return watchdog_.Close();  // the seat is given up when it returns
     }
     watchdog_.Close();
-    Tell([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
+    Post([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
       session.Abandon(seat, now);
     });
   }
@@ -218,7 +218,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 
   void WorkEnded() {
     if (!options_.lead) return;
-    Tell([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
+    Post([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
       session.WorkEnded(seat, now);
     });
   }
@@ -259,19 +259,19 @@ namespace {
 // Reports leaders, but not changes of their values or wishes for a handover.
 std::unique_ptr<Observer> ObserveLeaders(
     const ClientOptions& client, const std::string& election,
-    std::function<void(const std::optional<v1::Leadership>&)> told,
+    std::function<void(const std::optional<v1::Leadership>&)> changed,
     std::function<void(const grpc::Status&)> failed) {
   ObserverOptions options{.endpoints = client.endpoints,
                           .credentials = client.credentials,
                           .service_id = client.service_id,
                           .log = nullptr};  // the client says the same of its endpoints
   options.names = {election};
-  options.on_snapshot = [told](const v1::Snapshot& snapshot) {
-    told(snapshot.has_leader() ? std::optional(snapshot.leader()) : std::nullopt);
+  options.on_snapshot = [changed](const v1::Snapshot& snapshot) {
+    changed(snapshot.has_leader() ? std::optional(snapshot.leader()) : std::nullopt);
   };
-  options.on_event = [told](const v1::Event& event) {
-    if (event.type() == v1::Event::TYPE_ELECTED) told(event.leadership());
-    if (event.type() == v1::Event::TYPE_VACATED) told(std::nullopt);
+  options.on_event = [changed](const v1::Event& event) {
+    if (event.type() == v1::Event::TYPE_ELECTED) changed(event.leadership());
+    if (event.type() == v1::Event::TYPE_VACATED) changed(std::nullopt);
   };
   options.on_failed = std::move(failed);
   return std::make_unique<Observer>(std::move(options));
@@ -283,12 +283,12 @@ Elector::Elector(Client client, ElectorOptions options) : loop_(std::move(client
   const std::vector<std::string> elections = ElectionsOf(options);
   CheckSet(elections);
   std::vector<SeatOptions> set = ToSeatOptions(options);
-  if (const auto& told = options.on_leader_changed) {
+  if (const auto& changed = options.on_leader_changed) {
     if (elections.size() > 1) {
       throw std::invalid_argument(
           "on_leader_changed is set for several elections; use a tenure::Observer");
     }
-    observer_ = ObserveLeaders(loop_->options(), elections.front(), told, options.on_trouble);
+    observer_ = ObserveLeaders(loop_->options(), elections.front(), changed, options.on_trouble);
   }
   state_ = std::make_shared<State>(std::move(options), loop_);
   loop_->Add(state_->seat(), std::move(set), state_);
@@ -310,12 +310,12 @@ std::chrono::nanoseconds Elector::remaining() const noexcept {
 
 void Elector::Proclaim(std::string value) {
   Check(ParseValue(value));
-  state_->Tell([value = std::move(value)](ClientSession& session, ClientLoop::Seat seat,
+  state_->Post([value = std::move(value)](ClientSession& session, ClientLoop::Seat seat,
                                           Lease::Time now) { session.Proclaim(seat, value, now); });
 }
 
 void Elector::Resign() {
-  state_->Tell([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
+  state_->Post([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
     session.Leave(seat, now);
   });
 }

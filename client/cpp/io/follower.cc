@@ -148,7 +148,7 @@ grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection, Cli
     connection.Succeeded();
     log.Heard(connection.endpoint(), grpc::Status::OK, HolderNow());
     switch (observation_.Note(read.response)) {
-      case Observation::Verdict::kNews: listener_.told(read.response); break;
+      case Observation::Verdict::kNews: listener_.on_response(read.response); break;
       case Observation::Verdict::kKnown: break;
       case Observation::Verdict::kGap: return Gap(read.response);
     }

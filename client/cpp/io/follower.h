@@ -35,7 +35,7 @@ class Follower {
   // Called on the thread that calls Run.
   struct Listener {
     // Only news: repetitions on a stream are left out.
-    std::function<void(const v1::ObserveResponse&)> told;
+    std::function<void(const v1::ObserveResponse&)> on_response;
     // A stream broke, or could not be opened, and will be tried again.
     std::function<void(const grpc::Status&)> broken = [](const grpc::Status&) {};
     // The endpoints belong to another service now: nothing that was reported holds.

@@ -76,7 +76,7 @@ class Observer::State {
       : options_(std::move(options)),
         follower_(
             ToFollowerOptions(options_),
-            {.told = [this](const v1::ObserveResponse& response) { Tell(response); },
+            {.on_response = [this](const v1::ObserveResponse& response) { OnResponse(response); },
              .broken = [this](const grpc::Status& status) { Call(options_.on_broken, status); },
              .replaced =
                  [this] {
@@ -98,7 +98,7 @@ class Observer::State {
   }
 
  private:
-  void Tell(const v1::ObserveResponse& response) {
+  void OnResponse(const v1::ObserveResponse& response) {
     if (response.has_snapshot()) Call(options_.on_snapshot, response.snapshot());
     if (response.has_event()) Call(options_.on_event, response.event());
     if (response.has_progress()) Call(options_.on_progress, response.progress());

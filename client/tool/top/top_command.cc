@@ -50,10 +50,11 @@ class Watched {
  public:
   Watched(const CommonOptions& common, std::string prefix, std::function<void()> on_change)
       : on_change_(std::move(on_change)),
-        follower_({.endpoints = common.endpoints,
-                   .wish = {.names = {std::move(prefix)}, .prefix = true},
-                   .service_id = common.service_id},
-                  {.told = [this](const v1::ObserveResponse& response) { Told(response); }}),
+        follower_(
+            {.endpoints = common.endpoints,
+             .wish = {.names = {std::move(prefix)}, .prefix = true},
+             .service_id = common.service_id},
+            {.on_response = [this](const v1::ObserveResponse& response) { OnResponse(response); }}),
         thread_([this, &common] { Ended(follower_.Run(common.Credentials())); }) {}
   ~Watched() {
     follower_.Stop();
@@ -74,7 +75,7 @@ class Watched {
   }
 
  private:
-  void Told(const v1::ObserveResponse& response) {
+  void OnResponse(const v1::ObserveResponse& response) {
     {
       const MutexLock lock(mutex_);
       model_.Observed(response, Now());

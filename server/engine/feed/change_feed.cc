@@ -18,7 +18,7 @@ constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 // Minimum pause between two polls, however many commits are announced.
 constexpr auto kIntervalMin = std::chrono::milliseconds(2);
 // How often to read what the server says about itself.
-constexpr auto kLookInterval = std::chrono::seconds(30);
+constexpr auto kServerCheckInterval = std::chrono::seconds(30);
 // A replica that has not read the feed for this long may have missed the last events of an election
 // that was purged since.
 constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
@@ -51,12 +51,12 @@ Result<void> ChangeFeed::Start() {
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
-    cache_.Told(static_cast<int>(i), partitions->offsets[i]);
+    cache_.Published(static_cast<int>(i), partitions->offsets[i]);
   }
   const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
   caught_up_at_ = scheduler_.Now();
-  look_at_ = scheduler_.Now() + kLookInterval;
+  check_server_at_ = scheduler_.Now() + kServerCheckInterval;
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
 }
@@ -69,7 +69,7 @@ void ChangeFeed::OnCommitted(PartitionOffset at, std::vector<Event> events) {
     if (at.offset <= partition.offset) return;  // already read
     if (rejoining_) return;                     // read later
     partition.own_ahead.emplace(at.offset, std::move(events));
-    TellOwn(at.partition, partition);
+    PublishOwn(at.partition, partition);
     behind = !partition.own_ahead.empty();
   }
   if (behind) PollSoon();
@@ -85,25 +85,25 @@ bool ChangeFeed::Nudged(const PartitionOffsets& offsets) {
   return behind;
 }
 
-void ChangeFeed::TellOwn(int number, Partition& partition) {
+void ChangeFeed::PublishOwn(int number, Partition& partition) {
   while (!partition.own_ahead.empty() &&
          partition.own_ahead.begin()->first <= partition.offset + 1) {
     auto next = partition.own_ahead.extract(partition.own_ahead.begin());
     if (next.key() <= partition.offset) continue;
     partition.offset = next.key();
-    cache_.Told(number, partition.offset, next.mapped(), next.mapped().empty());
-    for (Event& event : next.mapped()) Tell(std::move(event));
+    cache_.Published(number, partition.offset, next.mapped(), next.mapped().empty());
+    for (Event& event : next.mapped()) Publish(std::move(event));
   }
 }
 
-void ChangeFeed::Tell(Event event) {
+void ChangeFeed::Publish(Event event) {
   // Before anybody hears of the session's end, this replica stops answering for it from memory.
   if (MayEndSession(event)) home_.Forget(event.leader.session);
   metrics_.election_series.Heard(event);
   if (const auto now = database_clock_.At(scheduler_.Now())) {
     ObserveSeconds(metrics_.observe_lag_seconds, std::max(Duration(0), *now - event.at));
   }
-  hub_.Tell(std::move(event));
+  hub_.Notify(std::move(event));
 }
 
 void ChangeFeed::PollSoon() {
@@ -134,7 +134,7 @@ bool ChangeFeed::Confirm(const std::optional<HistoryPoint>& point,
 }
 
 void ChangeFeed::Poll() {
-  LookAtServer();
+  CheckServer();
   const SteadyTime due = caught_up_at_.load() + interval_;
   if (scheduler_.Now() < due) {
     scheduler_.PostAt(Work::kFeed, due, [this] { Poll(); });
@@ -145,10 +145,10 @@ void ChangeFeed::Poll() {
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + pause, [this] { Poll(); });
 }
 
-void ChangeFeed::LookAtServer() {
+void ChangeFeed::CheckServer() {
   const MutexLock one_poll(poll_mutex_);
-  if (scheduler_.Now() < look_at_) return;
-  look_at_ = scheduler_.Now() + kLookInterval;
+  if (scheduler_.Now() < check_server_at_) return;
+  check_server_at_ = scheduler_.Now() + kServerCheckInterval;
   // If it fails, the next poll or commit finds out why.
   if (lineage_.open() && !rejoining_) (void)lineage_.Join();
 }
@@ -165,10 +165,10 @@ bool ChangeFeed::CatchUp() {
 bool ChangeFeed::ReadAll() {
   const auto partitions = ReadPartitions();
   if (!partitions) return false;
-  if (repairs_ != lineage_.repairs()) return StartAnew();
+  if (repairs_ != lineage_.repairs()) return Restart();
   rejoining_ = false;
   const SteadyTime now = scheduler_.Now();
-  if (now - caught_up_at_.load() > kOutOfTouchMax) hub_.TellReset();
+  if (now - caught_up_at_.load() > kOutOfTouchMax) hub_.NotifyReset();
   bool complete = true;
   for (int partition = 0; partition < kPartitionCount; ++partition) {
     complete &= CatchUp(partition, partitions->offsets[static_cast<size_t>(partition)]);
@@ -231,19 +231,19 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     }
     const bool silent = partition.offset + offsets.size() < last;
     partition.offset = std::max(partition.offset, last);
-    cache_.Told(number, partition.offset, events, silent);
+    cache_.Published(number, partition.offset, events, silent);
     for (Event& event : events) {
       metrics_.feed_events.Increment();
-      Tell(std::move(event));
+      Publish(std::move(event));
     }
-    TellOwn(number, partition);
+    PublishOwn(number, partition);
   }
   return true;
 }
 
 // Waits until the schema is complete: watchers then read the database. A dump that is being
 // restored sets the version before its last tables.
-bool ChangeFeed::StartAnew() {
+bool ChangeFeed::Restart() {
   const auto schema = store_.CheckSchema();
   if (!schema || *schema != SchemaState::kCurrent) return false;
   if (!store_.ListElections("", "", 1)) return false;
@@ -253,13 +253,13 @@ bool ChangeFeed::StartAnew() {
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
-    cache_.Told(static_cast<int>(i), partitions->offsets[i]);
+    cache_.Published(static_cast<int>(i), partitions->offsets[i]);
     partitions_[i].own_ahead.clear();
   }
   metrics_.election_series.ForgetAll();
   cache_.ForgetAll();
   repairs_ = lineage_.repairs();  // before the reset: watchers read at once
-  hub_.TellReset();
+  hub_.NotifyReset();
   caught_up_at_ = scheduler_.Now();
   rejoining_ = false;  // only now: what is new must not be taken for the next change
   return true;

@@ -76,7 +76,7 @@ class ChangeFeed {
   void Poll();
   // Joins the history again periodically, because what the server says about itself may have
   // changed: a source that no longer waits for its copies begins an epoch.
-  void LookAtServer();
+  void CheckServer();
   [[nodiscard]] bool CatchUp();
   [[nodiscard]] bool ReadAll() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool CatchUp(int partition, uint64_t until);
@@ -84,12 +84,12 @@ class ChangeFeed {
   [[nodiscard]] std::optional<Partitions> ReadPartitions() TENURE_REQUIRES(poll_mutex_);
   // Joins the history that the database shows now, or helps to repair it. False if it is not open.
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
-  [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
+  [[nodiscard]] bool Restart() TENURE_REQUIRES(poll_mutex_);
   // Until the session key is read again, no service is known.
   void ForgetService();
   // Publishes this replica's own commits that are next.
-  void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
-  void Tell(Event event);
+  void PublishOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
+  void Publish(Event event);
   void PlanPoll();
 
   Store& store_;
@@ -102,8 +102,8 @@ class ChangeFeed {
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;
-  Mutex poll_mutex_;                                     // one poll at a time
-  SteadyTime look_at_ TENURE_GUARDED_BY(poll_mutex_){};  // when to ask the server again
+  Mutex poll_mutex_;                                             // one poll at a time
+  SteadyTime check_server_at_ TENURE_GUARDED_BY(poll_mutex_){};  // when to ask the server again
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;

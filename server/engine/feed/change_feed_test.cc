@@ -51,8 +51,8 @@ class ChangeFeedTest : public ::testing::Test {
     return {committed->offsets.front(), std::move(committed->transaction.events)};
   }
   void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }
-  void Here(const Command& command) { Tell(Commit(database_.store(), command)); }
-  void Tell(Change change) {
+  void Here(const Command& command) { Publish(Commit(database_.store(), command)); }
+  void Publish(Change change) {
     if (const auto point = lineage_.point()) lineage_.Saw({change.at}, point->epoch);
     feed_.OnCommitted(change.at, std::move(change.events));
   }
@@ -154,10 +154,10 @@ TEST_F(ChangeFeedTest, ARemoteChangeIsReportedOnceAfterThePoll) {
 TEST_F(ChangeFeedTest, ARemoteChangeIsReportedSoonAfterItsAnnouncement) {
   Start();
   const Change change = Commit(database_.store(), Stand("orders", "a"));
-  PartitionOffsets told{};
-  told.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
+  PartitionOffsets announced{};
+  announced.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
 
-  feed_.Nudged(told);
+  feed_.Nudged(announced);
   scheduler_.RunReady();
 
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
@@ -166,12 +166,12 @@ TEST_F(ChangeFeedTest, ARemoteChangeIsReportedSoonAfterItsAnnouncement) {
 TEST_F(ChangeFeedTest, AKnownChangeIsNotReadAgainWhenItIsAnnounced) {
   Start();
   const Change change = Commit(database_.store(), Stand("orders", "a"));
-  PartitionOffsets told{};
-  told.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
-  Tell(change);
+  PartitionOffsets announced{};
+  announced.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
+  Publish(change);
   const int reads = store_.Calls("ReadLanes");
 
-  feed_.Nudged(told);
+  feed_.Nudged(announced);
   feed_.Nudged({});
   scheduler_.RunReady();
 
@@ -227,9 +227,9 @@ TEST_F(ChangeFeedTest, LocalChangesReportedLateKeepTheirOrder) {
   const Change second = Commit(database_.store(), Value("2"));
   const Change third = Commit(database_.store(), Value("3"));
 
-  Tell(third);
-  Tell(first);
-  Tell(second);
+  Publish(third);
+  Publish(first);
+  Publish(second);
 
   EXPECT_THAT(watching_.lines(),
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2",
@@ -244,7 +244,7 @@ TEST_F(ChangeFeedTest, ALocalChangeFoundByThePollFirstIsReportedOnce) {
   scheduler_.Advance(kInterval);
   ASSERT_THAT(watching_.lines(), SizeIs(1));
 
-  Tell(std::move(change));
+  Publish(std::move(change));
   scheduler_.Advance(1s);
 
   EXPECT_THAT(watching_.lines(), SizeIs(1));
@@ -315,9 +315,9 @@ TEST_P(ChangeFeedReadTest, AChangeAnnouncedDuringAReadIsReadNext) {
     if (call != GetParam()) return;
     store_.After({});
     const Change change = Commit(database_.store(), Value("2"));
-    PartitionOffsets told{};
-    told.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
-    feed_.Nudged(told);
+    PartitionOffsets announced{};
+    announced.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
+    feed_.Nudged(announced);
   });
 
   scheduler_.Advance(kInterval + 3ms);
@@ -399,7 +399,7 @@ TEST_F(ChangeFeedTest, AfterAResetTheChangesOfTheNewDatabaseAreReported) {
 
   const Change elected = Commit(restored.store(), Stand("orders", "c"));
   const Term term = elected.events.back().term;
-  Tell(Commit(restored.store(), Say("orders", "c", term, "here")));
+  Publish(Commit(restored.store(), Say("orders", "c", term, "here")));
   scheduler_.Advance(1s);
 
   EXPECT_GT(term, Term{1'000'000});
@@ -541,7 +541,7 @@ TEST_F(ChangeFeedTest, NothingIsRememberedOfAPurgedElection) {
     ASSERT_TRUE(cache_.Read(name));
 
     const Change purge = Purge(name);
-    if (here) Tell(purge);
+    if (here) Publish(purge);
     scheduler_.Advance(2 * kInterval);
 
     EXPECT_FALSE(cache_.Read(name));

@@ -27,20 +27,20 @@ void Log(const std::vector<AdminChange>& changes) {
                                 {"election", change.election.bytes},
                                 {"term", change.term.value},
                                 {"detail", change.detail},
-                                {"by", change.asker.identity},
-                                {"reason", change.asker.reason}});
+                                {"by", change.author.identity},
+                                {"reason", change.author.reason}});
   }
 }
 
 }  // namespace
 
 Publisher::Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFeed& feed,
-                     Remainders remainders)
+                     FollowUps follow_ups)
     : metrics_(metrics),
       lineage_(lineage),
       hub_(hub),
       feed_(feed),
-      remainders_(std::move(remainders)) {}
+      follow_ups_(std::move(follow_ups)) {}
 
 void Publisher::Publish(const Committed& committed, const std::vector<std::string>& traces) {
   const TransactionState& transaction = committed.transaction;
@@ -52,17 +52,18 @@ void Publisher::Publish(const Committed& committed, const std::vector<std::strin
   lineage_.SawLease(longest_lease);
   LogLeadership(transaction, traces);
   Log(transaction.admin_changes);
-  for (const SessionId& id : transaction.ended) hub_.TellSessionEnded(transaction.sessions.at(id));
-  if (!transaction.ended.empty()) remainders_.settle(transaction.ended);
-  for (const ElectionName& name : transaction.undecided) remainders_.reconcile(name);
-  if (const auto wake = NextWake(transaction)) remainders_.wake(*wake);
+  for (const SessionId& id : transaction.ended)
+    hub_.NotifySessionEnded(transaction.sessions.at(id));
+  if (!transaction.ended.empty()) follow_ups_.settle(transaction.ended);
+  for (const ElectionName& name : transaction.undecided) follow_ups_.reconcile(name);
+  if (const auto wake = NextWake(transaction)) follow_ups_.wake(*wake);
   for (const PartitionOffset& at : committed.offsets) {
     std::vector<Event> events;
     for (const Event& event : transaction.events) {
       if (PartitionOf(event.election) == at.partition) events.push_back(event);
     }
     feed_.OnCommitted(at, std::move(events));
-    if (remainders_.spread) remainders_.spread(at);
+    if (follow_ups_.spread) follow_ups_.spread(at);
   }
 }
 

@@ -16,7 +16,7 @@
 namespace tenure::engine {
 
 // The work that a transaction leaves. Each function starts it, and does not wait.
-struct Remainders {
+struct FollowUps {
   // Gives up the seats and places of sessions that have ended.
   std::function<void(const std::vector<SessionId>&)> settle;
   // Tries again to decide the next leader of an election.
@@ -31,7 +31,7 @@ struct Remainders {
 class Publisher {
  public:
   Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFeed& feed,
-            Remainders remainders);
+            FollowUps follow_ups);
 
   // `traces` has, for each event, the trace of the call that caused it; missing entries mean none.
   // Call it before the next transaction of the same queue begins: its offsets follow.
@@ -42,7 +42,7 @@ class Publisher {
   Lineage& lineage_;
   WatchHub& hub_;
   ChangeFeed& feed_;
-  const Remainders remainders_;
+  const FollowUps follow_ups_;
 };
 
 }  // namespace tenure::engine

@@ -64,7 +64,7 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
       if (at.partition == partition) known.since = at.offset;
     }
     // Its later events may have been published before it was put here.
-    if (known.since < now_.told[static_cast<size_t>(partition)]) known.since.reset();
+    if (known.since < now_.published[static_cast<size_t>(partition)]) known.since.reset();
     Put(name, std::move(known));
   }
 }
@@ -74,9 +74,9 @@ void StateCache::Remember(const std::map<ElectionName, ElectionView>& views, con
   if (begun.forgotten != now_.forgotten) return;
   for (const auto& [name, view] : views) {
     const auto partition = static_cast<size_t>(PartitionOf(name));
-    const bool told_since = begun.told[partition] != now_.told[partition];
-    if (view.election.deleted || told_since) continue;
-    Put(name, {view.election, begun.told[partition]});
+    const bool changed_since = begun.published[partition] != now_.published[partition];
+    if (view.election.deleted || changed_since) continue;
+    Put(name, {view.election, begun.published[partition]});
   }
 }
 
@@ -115,12 +115,12 @@ std::optional<Election> StateCache::Read(const ElectionName& name,
                                          const PartitionOffsets& offsets) const {
   const auto partition = static_cast<size_t>(PartitionOf(name));
   // Events that are published after this can only remove what is known.
-  if (Now().told[partition] < offsets[partition]) return std::nullopt;
+  if (Now().published[partition] < offsets[partition]) return std::nullopt;
   return Read(name);
 }
 
-void StateCache::Told(int partition, uint64_t offset, const std::vector<Event>& events,
-                      bool silent) {
+void StateCache::Published(int partition, uint64_t offset, const std::vector<Event>& events,
+                           bool silent) {
   const MutexLock lock(mutex_);
   if (silent) {
     std::erase_if(elections_, [&](const auto& it) { return PartitionOf(it.first) == partition; });
@@ -130,7 +130,7 @@ void StateCache::Told(int partition, uint64_t offset, const std::vector<Event>& 
     if (known == elections_.end()) continue;
     if (known->second.election.revision < event.revision) elections_.erase(known);
   }
-  now_.told[static_cast<size_t>(partition)] = offset;
+  now_.published[static_cast<size_t>(partition)] = offset;
 }
 
 void StateCache::ForgetAll() {

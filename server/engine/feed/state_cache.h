@@ -28,7 +28,7 @@ class StateCache {
   // stays forgotten, and events published meanwhile may not be in it.
   struct Moment {
     uint64_t forgotten = 0;  // how many times everything was
-    PartitionOffsets told{};
+    PartitionOffsets published{};
   };
   [[nodiscard]] Moment Now() const;
 
@@ -58,8 +58,8 @@ class StateCache {
   // All events up to here are published, including these. Call before anybody else learns of them,
   // so that an earlier read does not pass for a newer one. `silent`: transactions without an event
   // are among them, so elections of this partition may have been purged.
-  void Told(int partition, uint64_t offset, const std::vector<Event>& events = {},
-            bool silent = false);
+  void Published(int partition, uint64_t offset, const std::vector<Event>& events = {},
+                 bool silent = false);
   // The history is another one.
   void ForgetAll();
 

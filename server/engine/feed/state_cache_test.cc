@@ -192,9 +192,9 @@ TEST_F(StateCacheTest, ASessionThatWasCommittedAloneIsKnown) {
 TEST_F(StateCacheTest, ALaterChangeOfAnotherReplicaMakesItUnknown) {
   cache_.Remember(AsCommitted(), cache_.Now());
 
-  cache_.Told(PartitionOf({"e"}), 5, {EventWith({7})});
+  cache_.Published(PartitionOf({"e"}), 5, {EventWith({7})});
   EXPECT_TRUE(Finds(LocksOf(Numbered(2))));
-  cache_.Told(PartitionOf({"e"}), 6, {EventWith({8})});
+  cache_.Published(PartitionOf({"e"}), 6, {EventWith({8})});
 
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
@@ -246,7 +246,7 @@ class StateCacheReadTest : public StateCacheTest {
   // As after a commit.
   void RememberAndTell() {
     cache_.Remember(committed_, cache_.Now());
-    cache_.Told(kPartition, 5, {EventWith({7})});
+    cache_.Published(kPartition, 5, {EventWith({7})});
   }
   static std::map<ElectionName, ElectionView> View(Revision revision = {7}) {
     return {{{"e"}, {AsCommitted(revision).transaction.elections.at({"e"}).election, true, 10s}}};
@@ -279,14 +279,14 @@ TEST_F(StateCacheReadTest, ChangesOfOtherElectionsDoNotMatter) {
   RememberAndTell();
   Event other = EventWith({99});
   other.election = {"other"};
-  cache_.Told(kPartition, 6, {other});
+  cache_.Published(kPartition, 6, {other});
 
   EXPECT_TRUE(ReadAt(6));
 }
 
 TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
   RememberAndTell();
-  cache_.Told(kPartition, 6, {EventWith({8})});
+  cache_.Published(kPartition, 6, {EventWith({8})});
 
   EXPECT_FALSE(ReadAt(6));
   EXPECT_FALSE(cache_.Read({"e"}));
@@ -295,10 +295,10 @@ TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
 // A purge has no event.
 TEST_F(StateCacheReadTest, ATransactionWithoutAnEventMakesItUnknown) {
   RememberAndTell();
-  cache_.Told((kPartition + 1) % kPartitionCount, 6, {}, true);
+  cache_.Published((kPartition + 1) % kPartitionCount, 6, {}, true);
   EXPECT_TRUE(ReadAt(5));
 
-  cache_.Told(kPartition, 6, {}, true);
+  cache_.Published(kPartition, 6, {}, true);
 
   EXPECT_FALSE(ReadAt(6));
   EXPECT_FALSE(cache_.Read({"e"}));
@@ -306,7 +306,7 @@ TEST_F(StateCacheReadTest, ATransactionWithoutAnEventMakesItUnknown) {
 
 // The feed has read this commit, and the next, before it was remembered.
 TEST_F(StateCacheReadTest, ACommitThatIsReportedAfterALaterOneWasPublishedIsNotRead) {
-  cache_.Told(kPartition, 6, {EventWith({7}), EventWith({8})});
+  cache_.Published(kPartition, 6, {EventWith({7}), EventWith({8})});
   cache_.Remember(committed_, cache_.Now());
 
   EXPECT_FALSE(ReadAt(6));
@@ -332,7 +332,7 @@ TEST_F(StateCacheReadTest, AVacantSeatWithACandidateIsNotRead) {
 }
 
 TEST_F(StateCacheReadTest, AnElectionThatWasReadIsKnown) {
-  cache_.Told(kPartition, 5);
+  cache_.Published(kPartition, 5);
 
   cache_.Remember(View(), cache_.Now());
 
@@ -342,7 +342,7 @@ TEST_F(StateCacheReadTest, AnElectionThatWasReadIsKnown) {
 
 TEST_F(StateCacheReadTest, AReadDuringWhichEventsWerePublishedIsNotRemembered) {
   const auto begun = cache_.Now();
-  cache_.Told(kPartition, 6, {EventWith({8})});
+  cache_.Published(kPartition, 6, {EventWith({8})});
 
   cache_.Remember(View(), begun);
 
@@ -355,7 +355,7 @@ TEST_F(StateCacheReadTest, ResultsFromBeforeEverythingWasForgottenAreDropped) {
 
   cache_.Remember(View(), begun);
   cache_.Remember(committed_, begun);
-  cache_.Told(kPartition, 5);
+  cache_.Published(kPartition, 5);
 
   EXPECT_FALSE(ReadAt(5));
 }

@@ -13,11 +13,11 @@ void RemoveFrom(Map& map, const Key& key, uint64_t member) {
   if (found->second.empty()) map.erase(found);
 }
 
-template <typename Map, typename Key, typename Tell>
-void TellAll(Map& map, const Key& key, Tell tell) {
+template <typename Map, typename Key, typename Notify>
+void NotifyAll(Map& map, const Key& key, Notify notify) {
   const auto found = map.find(key);
   if (found == map.end()) return;
-  for (const auto& [member, watcher] : found->second) tell(*watcher);
+  for (const auto& [member, watcher] : found->second) notify(*watcher);
 }
 
 }  // namespace
@@ -47,24 +47,24 @@ Result<WatchHub::Membership> WatchHub::Join(std::shared_ptr<Watcher> watcher) {
   return Membership(this, joined_);
 }
 
-void WatchHub::Tell(Event event) {
+void WatchHub::Notify(Event event) {
   const auto shared = std::make_shared<const Event>(std::move(event));
   const auto tell = [&](Watcher& watcher) { watcher.OnEvent(shared); };
   const MutexLock lock(mutex_);
-  TellAll(by_session_, shared->leader.session, tell);
-  TellAll(by_election_, shared->election, tell);
+  NotifyAll(by_session_, shared->leader.session, tell);
+  NotifyAll(by_election_, shared->election, tell);
   const std::string_view name = shared->election.bytes;
   for (size_t length = 0; length <= name.size(); ++length) {
-    TellAll(by_prefix_, name.substr(0, length), tell);
+    NotifyAll(by_prefix_, name.substr(0, length), tell);
   }
 }
 
-void WatchHub::TellSessionEnded(const Session& session) {
+void WatchHub::NotifySessionEnded(const Session& session) {
   const MutexLock lock(mutex_);
-  TellAll(by_session_, session.id, [&](Watcher& watcher) { watcher.OnSessionEnded(session); });
+  NotifyAll(by_session_, session.id, [&](Watcher& watcher) { watcher.OnSessionEnded(session); });
 }
 
-void WatchHub::TellReset() {
+void WatchHub::NotifyReset() {
   const MutexLock lock(mutex_);
   for (const auto& [member, watcher] : members_) watcher->OnReset();
 }

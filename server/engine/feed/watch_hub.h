@@ -85,9 +85,9 @@ class WatchHub {
   // Errors: kDraining, kOverloaded.
   [[nodiscard]] Result<Membership> Join(std::shared_ptr<Watcher> watcher);
 
-  void Tell(Event event);
-  void TellSessionEnded(const Session& session);
-  void TellReset();
+  void Notify(Event event);
+  void NotifySessionEnded(const Session& session);
+  void NotifyReset();
   // Notifies everyone, and lets nobody join any more.
   void Drain();
 

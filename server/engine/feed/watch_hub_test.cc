@@ -34,7 +34,7 @@ TEST_F(WatchHubTest, OnlyTheWatchersOfAnElectionAreNotified) {
   const Watching two(hub_, {WatchElection{{"orders"}}});
   const Watching other(hub_, {WatchElection{{"orders/eu"}}});
 
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
 
   EXPECT_THAT(one.lines(), ElementsAre("orders 1 ELECTED a term 1"));
   EXPECT_THAT(two.lines(), ElementsAre("orders 1 ELECTED a term 1"));
@@ -45,7 +45,7 @@ TEST_F(WatchHubTest, NamesAreComparedByteByByte) {
   const Watching others(hub_, {WatchElection{{"Orders"}}, WatchElection{{"orders "}},
                                WatchElection{{std::string("orders\0", 7)}}});
 
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
 
   EXPECT_THAT(others.lines(), IsEmpty());
 }
@@ -57,7 +57,7 @@ TEST_F(WatchHubTest, TheWatchersOfEveryMatchingPrefixAreNotified) {
   const Watching longer(hub_, {WatchPrefix{"shop/eu/1"}});
   const Watching other(hub_, {WatchPrefix{"hop"}});
 
-  hub_.Tell(ElectedIn("shop/eu", "a"));
+  hub_.Notify(ElectedIn("shop/eu", "a"));
 
   EXPECT_THAT(all.lines(), ElementsAre("shop/eu 1 ELECTED a term 1"));
   EXPECT_THAT(some.lines(), ElementsAre("shop/eu 1 ELECTED a term 1"));
@@ -70,8 +70,8 @@ TEST_F(WatchHubTest, ASessionsWatchersAreNotifiedOfItsSeatsInAnyElection) {
   const Watching mine(hub_, {WatchSession{Id("a")}});
   const Watching others(hub_, {WatchSession{Id("b")}});
 
-  hub_.Tell(ElectedIn("orders", "a"));
-  hub_.Tell(ElectedIn("stock", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("stock", "a"));
 
   EXPECT_THAT(mine.lines(), ElementsAre("orders 1 ELECTED a term 1", "stock 1 ELECTED a term 1"));
   EXPECT_THAT(others.lines(), IsEmpty());
@@ -83,7 +83,7 @@ TEST_F(WatchHubTest, OnlyASessionsWatchersAreNotifiedOfItsEnd) {
   Session session = SessionOfCandidate("a");
   session.ended = Cause::kSessionClosed;
 
-  hub_.TellSessionEnded(session);
+  hub_.NotifySessionEnded(session);
 
   EXPECT_THAT(mine.lines(), ElementsAre("ended a SESSION_CLOSED"));
   EXPECT_THAT(others.lines(), IsEmpty());
@@ -92,7 +92,7 @@ TEST_F(WatchHubTest, OnlyASessionsWatchersAreNotifiedOfItsEnd) {
 TEST_F(WatchHubTest, NotificationsKeepTheirOrder) {
   const Watching watching(hub_, {WatchElection{{"orders"}}});
 
-  for (uint64_t i = 1; i <= 3; ++i) hub_.Tell(ElectedIn("orders", "a", {i}));
+  for (uint64_t i = 1; i <= 3; ++i) hub_.Notify(ElectedIn("orders", "a", {i}));
 
   EXPECT_THAT(watching.lines(),
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 ELECTED a term 1",
@@ -103,7 +103,7 @@ TEST_F(WatchHubTest, EveryWatcherIsNotifiedOfAReset) {
   const Watching one(hub_, {WatchElection{{"orders"}}});
   const Watching none(hub_, {});
 
-  hub_.TellReset();
+  hub_.NotifyReset();
 
   EXPECT_THAT(one.lines(), ElementsAre("reset"));
   EXPECT_THAT(none.lines(), ElementsAre("reset"));
@@ -112,7 +112,7 @@ TEST_F(WatchHubTest, EveryWatcherIsNotifiedOfAReset) {
 TEST_F(WatchHubTest, AnElectionWatchedTwiceIsNotifiedOnce) {
   const Watching watching(hub_, {WatchElection{{"orders"}}, WatchElection{{"orders"}}});
 
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
 
   EXPECT_THAT(watching.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
@@ -123,9 +123,9 @@ TEST_F(WatchHubTest, AWatcherThatLeftIsNotNotified) {
   Watching watching(hub_, {WatchElection{{"orders"}}, WatchPrefix{""}, WatchSession{Id("a")}});
 
   watching.membership.Leave();
-  hub_.Tell(ElectedIn("orders", "a"));
-  hub_.TellSessionEnded(SessionOfCandidate("a"));
-  hub_.TellReset();
+  hub_.Notify(ElectedIn("orders", "a"));
+  hub_.NotifySessionEnded(SessionOfCandidate("a"));
+  hub_.NotifyReset();
 
   EXPECT_THAT(watching.lines(), IsEmpty());
   EXPECT_EQ(hub_.watchers(), 0u);
@@ -136,8 +136,8 @@ TEST_F(WatchHubTest, AnElectionNoLongerWatchedIsNotNotified) {
 
   watching.membership.Remove(WatchSession{Id("a")});
   watching.membership.Remove(WatchSession{Id("b")});
-  hub_.TellSessionEnded(SessionOfCandidate("a"));
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.NotifySessionEnded(SessionOfCandidate("a"));
+  hub_.Notify(ElectedIn("orders", "a"));
 
   EXPECT_THAT(watching.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
@@ -149,7 +149,7 @@ TEST_F(WatchHubTest, TheOtherWatchersAreNotifiedAfterOneHasLeft) {
     EXPECT_EQ(hub_.watchers(), 2u);
   }
 
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
 
   EXPECT_THAT(stays.lines(), ElementsAre("orders 1 ELECTED a term 1", "orders 1 ELECTED a term 1"));
   EXPECT_EQ(hub_.watchers(), 1u);
@@ -176,7 +176,7 @@ TEST_F(WatchHubTest, AMovedMembershipLeavesOnce) {
     kept = std::move(moved);
   }
 
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
   EXPECT_THAT(recorder->lines, ElementsAre("orders 1 ELECTED a term 1"));
 
   kept = WatchHub::Membership();
@@ -207,7 +207,7 @@ TEST_F(WatchHubTest, ChangesAreNotifiedWhileItDrains) {
   const Watching watching(hub_, {WatchElection{{"orders"}}});
   hub_.Drain();
 
-  hub_.Tell(ElectedIn("orders", "a"));
+  hub_.Notify(ElectedIn("orders", "a"));
 
   EXPECT_THAT(watching.lines(), ElementsAre("drain", "orders 1 ELECTED a term 1"));
 }

@@ -90,7 +90,7 @@ Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
   }
 }
 
-Result<void> Record(Store& store, const Bumped& bumped, const Asker& asker) {
+Result<void> Record(Store& store, const Bumped& bumped, const Author& author) {
   const auto committed = store.Transact({}, {}, [&](TransactionState& transaction) {
     transaction.admin_changes.push_back({{},
                                          AdminAction::kTermsRaised,
@@ -99,7 +99,7 @@ Result<void> Record(Store& store, const Bumped& bumped, const Asker& asker) {
                                          "all terms, of " + std::to_string(bumped.elections) +
                                              " elections; " + std::to_string(bumped.sessions) +
                                              " sessions were ended",
-                                         asker});
+                                         author});
   });
   if (!committed) return tl::unexpected(committed.error());
   return {};
@@ -107,7 +107,7 @@ Result<void> Record(Store& store, const Bumped& bumped, const Asker& asker) {
 
 }  // namespace
 
-Result<Bumped> BumpTerms(Store& store, const Asker& asker, const BeforeEach& before_each) {
+Result<Bumped> BumpTerms(Store& store, const Author& author, const BeforeEach& before_each) {
   // First, so that elections created meanwhile begin above all earlier numbers.
   const auto origin = store.RaiseOrigin();
   if (!origin) return tl::unexpected(origin.error());
@@ -116,7 +116,7 @@ Result<Bumped> BumpTerms(Store& store, const Asker& asker, const BeforeEach& bef
   const auto elections = BumpAllElections(store, *origin, before_each);
   if (!elections) return tl::unexpected(elections.error());
   const Bumped bumped{*origin, *elections, *sessions};
-  if (const auto recorded = Record(store, bumped, asker); !recorded) {
+  if (const auto recorded = Record(store, bumped, author); !recorded) {
     return tl::unexpected(recorded.error());
   }
   return bumped;

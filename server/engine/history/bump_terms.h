@@ -25,7 +25,7 @@ struct Bumped {
 // it, after an error or by mistake, raises some elections twice, which is harmless. Errors:
 // kStoreUnavailable; kOverloaded, if an election or a session stays locked.
 [[nodiscard]] Result<Bumped> BumpTerms(
-    Store& store, const Asker& asker,
+    Store& store, const Author& author,
     const std::function<Result<void>()>& before_each = [] { return Result<void>(); });
 
 }  // namespace tenure::engine

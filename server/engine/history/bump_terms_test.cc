@@ -55,7 +55,7 @@ TEST_F(BumpTermsTest, TheRecordSaysWhoAskedAndWhy) {
   EXPECT_EQ(changes[0].change.action, AdminAction::kTermsRaised);
   EXPECT_EQ(changes[0].change.term, Term{bumped->to});
   EXPECT_EQ(changes[0].change.detail, "all terms, of 1 elections; 1 sessions were ended");
-  EXPECT_EQ(changes[0].change.asker, (Asker{"olga@host", "restored the backup of Monday"}));
+  EXPECT_EQ(changes[0].change.author, (Author{"olga@host", "restored the backup of Monday"}));
 }
 
 TEST_F(BumpTermsTest, DeletedAndFutureElectionsAreRaisedToo) {

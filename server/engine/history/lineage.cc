@@ -31,7 +31,8 @@ Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnL
       random_(seed),
       me_(random_() | 1) {}
 
-std::optional<Error> Lineage::WhyNot(const HistoryMemory& memory, const HistorySight& seen) const {
+std::optional<Error> Lineage::WhyNot(const HistoryMemory& memory,
+                                     const HistoryReading& seen) const {
   if (auto wrong = WrongService(seen.session_key, service_id_)) return wrong;
   if (!IsAnotherService(memory, seen)) return std::nullopt;
   return ReplacedService(seen.session_key, memory.session_key);
@@ -51,48 +52,48 @@ Result<void> Lineage::Join() {
   std::optional<Error> wrong = WrongService(key->value_or(""), service_id_);
   if (!refused_key_.empty() && key->value_or("") == refused_key_) wrong = wrong_service();
   if (wrong) return Refuse(*wrong);
-  Judgement judgement;
+  Assessment assessment;
   std::optional<Epoch> begun;
   std::optional<ServerIdentity> unknown;
-  const auto decide = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
+  const auto decide = [&](const HistoryReading& seen) -> Result<std::optional<Epoch>> {
     unknown.reset();
     wrong = WhyNot(memory, seen);
     if (wrong) refused_key_ = seen.session_key;
     if (wrong) return tl::unexpected(*wrong);
-    judgement = Judge(memory, seen);
+    assessment = Assess(memory, seen);
     begun.reset();
-    if (judgement.verdict == Verdict::kUnknown) {
+    if (assessment.finding == Finding::kUnknown) {
       unknown = seen.server;
       return Fail(Reason::kStoreUnavailable,
                   "another server goes on with the history; this replica looks whether one lives "
                   "that saw the change");
     }
-    if (judgement.verdict == Verdict::kBegins) {
+    if (assessment.finding == Finding::kBegins) {
       begun = NextEpoch(memory, seen, Epoch::State::kOpen, random_());
     }
-    if (judgement.verdict == Verdict::kLost) {
+    if (assessment.finding == Finding::kLost) {
       begun = NextEpoch(memory, seen, Epoch::State::kLost, random_());
     }
     return begun;
   };
-  const auto sight = store_.AgreeOnHistory(memory.epoch, decide);
+  const auto reading = store_.AgreeOnHistory(memory.epoch, decide);
   if (wrong) return Refuse(*wrong);
   if (unknown) Watch(*unknown);
-  if (!sight) return tl::unexpected(sight.error());
+  if (!reading) return tl::unexpected(reading.error());
   watched_.reset();
   somebody_lives_.reset();
-  const Epoch& epoch = begun ? *begun : *sight->latest;
+  const Epoch& epoch = begun ? *begun : *reading->latest;
   if (epoch.state == Epoch::State::kLost) {
-    if (open_ || memory.epoch != epoch.number) Lose(judgement, epoch);
+    if (open_ || memory.epoch != epoch.number) Lose(assessment, epoch);
     open_ = false;
   }
-  Remember(*sight, epoch);
+  Remember(*reading, epoch);
   if (memory.home_went_back) home_went_back_ = false;
-  store_.StayOn(sight->server.number);
-  Greet(sight->server);
+  store_.StayOn(reading->server.number);
+  LogServer(reading->server);
   const bool knew_another = memory.epoch > 0 && memory.token != epoch.token;
   if (knew_another && epoch.state == Epoch::State::kRepaired) SayRaised(epoch);
-  if (memory.epoch > 0 && sight->repaired > memory.epoch) ++repairs_;
+  if (memory.epoch > 0 && reading->repaired > memory.epoch) ++repairs_;
   if (epoch.state != Epoch::State::kLost) open_ = true;
   return {};
 }
@@ -124,34 +125,34 @@ Result<void> Lineage::Refuse(const Error& wrong) {
   return tl::unexpected(wrong);
 }
 
-void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
+void Lineage::Remember(const HistoryReading& reading, const Epoch& epoch) {
   const MutexLock lock(mutex_);
   // In the same epoch, nothing that was seen may be forgotten.
   const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token &&
-                    (sight.session_key.empty() || memory_.session_key == sight.session_key);
+                    (reading.session_key.empty() || memory_.session_key == reading.session_key);
   if (!same) memory_.seen = {};
   memory_.epoch = epoch.number;
   memory_.token = epoch.token;
-  memory_.Saw(sight.session_key);
+  memory_.Saw(reading.session_key);
   if (std::exchange(wrong_service_, std::nullopt)) ++repairs_;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
-    memory_.seen[i] = std::max(memory_.seen[i], sight.offsets[i]);
+    memory_.seen[i] = std::max(memory_.seen[i], reading.offsets[i]);
   }
 }
 
-void Lineage::Lose(const Judgement& judgement, const Epoch& epoch) {
+void Lineage::Lose(const Assessment& assessment, const Epoch& epoch) {
   lost_at_ = scheduler_.Now();
-  lost_why_ = judgement.why;
+  lost_why_ = assessment.why;
   metrics_.database_resets.Increment();
   LogError("the database lost commits",
-           {{"why", judgement.why},
+           {{"why", assessment.why},
             {"epoch", epoch.number},
             {"what_next", on_lost_ == OnLostCommits::kRecover
                               ? "all terms are raised once the longest lease is over"
                               : "nothing is granted until somebody runs: tenured bump-terms"}});
 }
 
-void Lineage::Greet(const ServerIdentity& server) {
+void Lineage::LogServer(const ServerIdentity& server) {
   ServerIdentity before;
   {
     const MutexLock lock(mutex_);
@@ -184,8 +185,8 @@ void Lineage::SayRaised(const Epoch& epoch) {
   }
   LogWarning("all terms were raised", {{"epoch", epoch.number},
                                        {"to", raised.term.value},
-                                       {"by", raised.asker.identity},
-                                       {"why", raised.asker.reason},
+                                       {"by", raised.author.identity},
+                                       {"why", raised.author.reason},
                                        {"what", raised.detail}});
 }
 
@@ -201,7 +202,7 @@ Result<std::optional<Lineage::Turn>> Lineage::TakeTurn() {
   if (!of_sessions) return tl::unexpected(of_sessions.error());
   longest_lease = std::max(longest_lease, *of_sessions);
   std::optional<Duration> wait;
-  const auto take = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
+  const auto take = [&](const HistoryReading& seen) -> Result<std::optional<Epoch>> {
     wait.reset();
     if (auto wrong = WhyNot(memory, seen)) return tl::unexpected(*std::move(wrong));
     std::optional<Epoch> epoch = seen.latest;
@@ -217,10 +218,10 @@ Result<std::optional<Lineage::Turn>> Lineage::TakeTurn() {
            std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
     return epoch;
   };
-  const auto sight = store_.AgreeOnHistory(memory.epoch, take);
-  if (!sight) return tl::unexpected(sight.error());
+  const auto reading = store_.AgreeOnHistory(memory.epoch, take);
+  if (!reading) return tl::unexpected(reading.error());
   if (!wait) return std::nullopt;
-  return Turn{*wait, *sight};
+  return Turn{*wait, *reading};
 }
 
 Result<void> Lineage::KeepTurn() {
@@ -295,24 +296,26 @@ std::optional<Error> Lineage::wrong_service() const {
   return wrong_service_;
 }
 
-Result<HistorySight> LookAtHistory(Store& store) {
-  auto sight = store.AgreeOnHistory(0, [](const HistorySight&) { return std::optional<Epoch>(); });
-  if (sight) store.StayOn(sight->server.number);
-  return sight;
+Result<HistoryReading> ReadHistory(Store& store) {
+  auto reading =
+      store.AgreeOnHistory(0, [](const HistoryReading&) { return std::optional<Epoch>(); });
+  if (reading) store.StayOn(reading->server.number);
+  return reading;
 }
 
-Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised) {
-  const auto token_of = [](const HistorySight& sight) {
-    return sight.latest ? std::pair(sight.latest->number, sight.latest->token)
-                        : std::pair(0UL, 0UL);
+Result<void> BeginRepairedEpoch(Store& store, const HistoryReading& raised) {
+  const auto token_of = [](const HistoryReading& reading) {
+    return reading.latest ? std::pair(reading.latest->number, reading.latest->token)
+                          : std::pair(0UL, 0UL);
   };
   bool same = false;
-  const auto sight = store.AgreeOnHistory(0, [&](const HistorySight& seen) -> std::optional<Epoch> {
-    same = seen.server.number == raised.server.number && token_of(seen) == token_of(raised);
-    if (!same) return std::nullopt;
-    return NextEpoch({}, seen, Epoch::State::kRepaired, std::random_device()());
-  });
-  if (!sight) return tl::unexpected(sight.error());
+  const auto reading =
+      store.AgreeOnHistory(0, [&](const HistoryReading& seen) -> std::optional<Epoch> {
+        same = seen.server.number == raised.server.number && token_of(seen) == token_of(raised);
+        if (!same) return std::nullopt;
+        return NextEpoch({}, seen, Epoch::State::kRepaired, std::random_device()());
+      });
+  if (!reading) return tl::unexpected(reading.error());
   if (!same)
     return Fail(Reason::kOverloaded, "the history has changed while its terms were raised");
   return {};

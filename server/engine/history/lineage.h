@@ -70,16 +70,16 @@ class Lineage {
   Result<void> Refuse(const Error& wrong);
   // Why the database that is seen must not be used. Nothing if it may be.
   [[nodiscard]] std::optional<Error> WhyNot(const HistoryMemory& memory,
-                                            const HistorySight& seen) const;
-  void Remember(const HistorySight& sight, const Epoch& epoch);
-  void Lose(const Judgement& judgement, const Epoch& epoch);
+                                            const HistoryReading& seen) const;
+  void Remember(const HistoryReading& reading, const Epoch& epoch);
+  void Lose(const Assessment& assessment, const Epoch& epoch);
   // Logs who raised the terms, and why.
   void SayRaised(const Epoch& epoch);
   // Logs what is new about the server in use.
-  void Greet(const ServerIdentity& server);
+  void LogServer(const ServerIdentity& server);
   struct Turn {
     Duration wait;  // before the terms may be raised
-    HistorySight history;
+    HistoryReading history;
   };
   // Takes, or keeps, the turn to repair. Nothing if it is another replica's, or repaired already.
   [[nodiscard]] Result<std::optional<Turn>> TakeTurn();
@@ -117,10 +117,10 @@ class Lineage {
 
 // The history as the database shows it now; stays on the server that answered. For operators'
 // commands: a replica takes a turn first.
-[[nodiscard]] Result<HistorySight> LookAtHistory(Store& store);
+[[nodiscard]] Result<HistoryReading> ReadHistory(Store& store);
 // Begins an epoch in which all terms are higher than before, if the history is still the one in
 // `raised`, which was seen before BumpTerms began. Errors: kStoreUnavailable; kOverloaded if
 // another server, or another epoch, has taken its place meanwhile.
-[[nodiscard]] Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised);
+[[nodiscard]] Result<void> BeginRepairedEpoch(Store& store, const HistoryReading& raised);
 
 }  // namespace tenure::engine

@@ -192,7 +192,7 @@ TEST_F(LineageUseTest, AReplicaSetToStopWaitsForTheOperator) {
   Poll(stops);
   EXPECT_FALSE(stops.lineage.open());
 
-  const auto raised = LookAtHistory(old_.store());
+  const auto raised = ReadHistory(old_.store());
   ASSERT_TRUE(BumpTerms(old_.store(), kOperator));
   ASSERT_TRUE(BeginRepairedEpoch(old_.store(), *raised));
   Poll(stops);
@@ -226,7 +226,7 @@ TEST_F(LineageUseTest, TheServersDescriptionMayChange) {
 class PromotionTest : public LineageUseTest {
  protected:
   PromotionTest() {
-    EXPECT_TRUE(database_.store().AgreeOnHistory(0, [](const HistorySight& seen) {
+    EXPECT_TRUE(database_.store().AgreeOnHistory(0, [](const HistoryReading& seen) {
       Epoch epoch = NextEpoch({}, seen, Epoch::State::kOpen, 9);
       epoch.server = "the former source";
       epoch.lossless = true;
@@ -265,7 +265,7 @@ TEST_F(PromotionTest, APromotionIsTrustedIfAnotherReplicaBeats) {
 // The database failed over while its terms were raised, to a server that has nothing of that.
 TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
   ASSERT_TRUE(a_.lineage.Join());
-  const auto raised = LookAtHistory(database_.store());
+  const auto raised = ReadHistory(database_.store());
   ASSERT_TRUE(BumpTerms(database_.store(), kOperator));
   Member other(old_.store(), time_, 3);
   ASSERT_TRUE(other.lineage.Join());

@@ -47,7 +47,7 @@ class Candidate {
   void MakeTrouble() { work_cannot_start_ = true; }
   void StandAgain() {
     elector_->Resign();
-    over_.wait(false);
+    finished_.wait(false);
     const std::lock_guard lock(mutex_);
     elector_.emplace(client_, Options(election_));
   }
@@ -59,7 +59,7 @@ class Candidate {
                            const std::stop_token& stop) { Lead(seat.term(), stop); },
             .on_elected =
                 [this](const tenure::v1::Leadership& seat) {
-                  over_ = false;
+                  finished_ = false;
                   Say("leading", seat.term());
                   no_thread = work_cannot_start_.exchange(false);  // callbacks' thread starts it
                 },
@@ -67,8 +67,8 @@ class Candidate {
                 [this](const tenure::v1::Leadership& seat, tenure::v1::Cause cause) {
                   Say("over", seat.term(),
                       tenure::v1::Cause_Name(cause).substr(sizeof("CAUSE_") - 1));
-                  over_ = true;
-                  over_.notify_all();
+                  finished_ = true;
+                  finished_.notify_all();
                 },
             .on_refused = [](const grpc::Status&) { Say("refused", 0); }};
   }
@@ -86,7 +86,7 @@ class Candidate {
   std::atomic<bool> lingers_ = false;
   std::atomic<bool> resigns_ = false;
   std::atomic<bool> work_cannot_start_ = false;
-  std::atomic<bool> over_ = true;  // the latest term
+  std::atomic<bool> finished_ = true;  // the latest term
   tenure::Client client_;
   std::optional<tenure::Elector>
       elector_;  // replaced under mutex_, by the thread that reads commands
