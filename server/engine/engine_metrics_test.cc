@@ -191,11 +191,11 @@ TEST_F(EngineMetricsTest, ARemoteChangeIsLateByOnePollAtMost) {
 }
 
 TEST_F(EngineMetricsTest, ACensusIsTakenEveryTenSeconds) {
-  const int before = a_.store.Calls("TakeCensus");
+  const int before = a_.store.Calls("ReadStatistics");
 
   world_.Advance(60s);
 
-  EXPECT_EQ(a_.store.Calls("TakeCensus") - before, 6);
+  EXPECT_EQ(a_.store.Calls("ReadStatistics") - before, 6);
 }
 
 TEST_F(EngineMetricsTest, CallsToTheDatabaseAreTimed) {

@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "storage/store.h"
+#include "tests/support/delegating_store.h"
 
 namespace tenure::testing {
 
-class FaultyStore final : public Store {
+class FaultyStore final : public DelegatingStore {
  public:
   using Hook = std::function<void(const std::string& call)>;
 
-  explicit FaultyStore(Store& store) : store_(&store) {}
+  explicit FaultyStore(Store& store) : DelegatingStore(store), store_(&store) {}
 
   // --- Faults ---
 
@@ -33,7 +33,7 @@ class FaultyStore final : public Store {
   // The next calls do their work, and then fail as if their reply had been lost.
   void LoseReplies(int calls, const std::string& name = "") { Plant(lost_, calls, name); }
   // The database is away until it is healed.
-  void FailAll() { FailNext(kForEver); }
+  void FailAll() { FailNext(kForever); }
   void Heal() {
     const std::lock_guard lock(mutex_);
     failures_.clear();
@@ -99,7 +99,7 @@ class FaultyStore final : public Store {
     CommitRules held = rules;
     // Somebody else holds what it is about.
     if (!busy.empty() || !busy_sessions.empty()) held.remembered = nullptr;
-    return Call<Committed>("Transact", [&](Store& store) -> Result<Committed> {
+    return Do("Transact", [&](Store& store) -> Result<Committed> {
       const bool commit_fails = TakeFailingCommit();
       try {
         return store.Transact(free, held, [&](TransactionState& transaction) {
@@ -113,149 +113,18 @@ class FaultyStore final : public Store {
       }
     });
   }
-  Result<std::map<ElectionName, ElectionView>> ReadElections(
-      const std::vector<ElectionName>& names) override {
-    return Call<std::map<ElectionName, ElectionView>>(
-        "ReadElections", [&](Store& store) { return store.ReadElections(names); });
-  }
-  Result<std::vector<ElectionView>> ListElections(std::string_view prefix, std::string_view after,
-                                                  size_t limit) override {
-    return Call<std::vector<ElectionView>>(
-        "ListElections", [&](Store& store) { return store.ListElections(prefix, after, limit); });
-  }
-  Result<std::map<PlaceKey, uint64_t>> ReadPositions(const std::vector<PlaceKey>& places) override {
-    return Call<std::map<PlaceKey, uint64_t>>(
-        "ReadPositions", [&](Store& store) { return store.ReadPositions(places); });
-  }
-  Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) override {
-    return Call<std::vector<PlaceKey>>("FilterWaiting",
-                                       [&](Store& store) { return store.FilterWaiting(places); });
-  }
-  Result<std::vector<Leadership>> ReadSeats(const SeatPage& page) override {
-    return Call<std::vector<Leadership>>("ReadSeats",
-                                         [&](Store& store) { return store.ReadSeats(page); });
-  }
-  Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
-                                        size_t limit) override {
-    return Call<std::vector<Event>>(
-        "ReadEvents", [&](Store& store) { return store.ReadEvents(election, from, limit); });
-  }
-  Result<Partitions> ReadPartitions() override {
-    return Call<Partitions>("ReadLanes", [&](Store& store) { return store.ReadPartitions(); });
-  }
-  Result<Attendance> ReadAttendance(HomeId home) override {
-    return Call<Attendance>("ReadAttendance",
-                            [&](Store& store) { return store.ReadAttendance(home); });
-  }
-  Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
-    return Call<std::vector<FeedEntry>>(
-        "ReadFeed", [&](Store& store) { return store.ReadFeed(partition, after, until); });
-  }
-  Result<DueWork> FindDueWork(size_t limit) override {
-    return Call<DueWork>("FindDueWork", [&](Store& store) { return store.FindDueWork(limit); });
-  }
-  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
-    return Call<std::vector<SessionId>>(
-        "ListUnended", [&](Store& store) { return store.ListUnended(after, limit); });
-  }
-  Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
-    return Call<std::vector<PlaceKey>>("FindPlaces",
-                                       [&](Store& store) { return store.FindPlaces(sessions); });
-  }
-  Result<void> MarkSettled(const std::vector<SessionId>& sessions) override {
-    return Call<void>("MarkSettled", [&](Store& store) { return store.MarkSettled(sessions); });
-  }
-  Result<size_t> ForgetSessions(Duration age, size_t limit) override {
-    return Call<size_t>("ForgetSessions",
-                        [&](Store& store) { return store.ForgetSessions(age, limit); });
-  }
-  Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
-                              size_t limit) override {
-    return Call<Trimmed>("TrimHistory",
-                         [&](Store& store) { return store.TrimHistory(retention, after, limit); });
-  }
-  Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
-                                            size_t limit) override {
-    return Call<std::vector<QueueEntry>>(
-        "ReadQueue", [&](Store& store) { return store.ReadQueue(election, skip, limit); });
-  }
-  Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
-                                            size_t limit) override {
-    return Call<std::vector<TermRecord>>(
-        "ReadTerms", [&](Store& store) { return store.ReadTerms(election, before, limit); });
-  }
-  Result<std::vector<AdminRecord>> ReadAdminChanges(const std::optional<ElectionName>& election,
-                                                    uint64_t before, size_t limit) override {
-    return Call<std::vector<AdminRecord>>("ReadAdminChanges", [&](Store& store) {
-      return store.ReadAdminChanges(election, before, limit);
-    });
-  }
-  Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
-                                                const SessionId& after, size_t limit) override {
-    return Call<std::vector<SessionView>>("ReadSessions", [&](Store& store) {
-      return store.ReadSessions(candidate_prefix, after, limit);
-    });
-  }
-  Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
-    return Call<std::optional<SessionId>>("FindSession",
-                                          [&](Store& store) { return store.FindSession(handle); });
-  }
-  Result<Statistics> ReadStatistics() override {
-    return Call<Statistics>("TakeCensus", [](Store& store) { return store.ReadStatistics(); });
-  }
-  Result<bool> BeginHome(const HomeRow& home) override {
-    return Call<bool>("BeginHome", [&](Store& store) { return store.BeginHome(home); });
-  }
-  Result<BeatReport> Beat(const BeatOrder& order) override {
-    return Call<BeatReport>("Beat", [&](Store& store) { return store.Beat(order); });
-  }
-  Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,
-                                                        size_t limit) override {
-    return Call<std::vector<NumberedDeparture>>(
-        "ReadDepartures", [&](Store& store) { return store.ReadDepartures(home, after, limit); });
-  }
-  Result<bool> DeclareDead(HomeId home, uint64_t beat) override {
-    return Call<bool>("DeclareDead", [&](Store& store) { return store.DeclareDead(home, beat); });
-  }
-  Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after,
-                                        size_t limit) override {
-    return Call<std::vector<Session>>(
-        "ListKept", [&](Store& store) { return store.ListKept(home, after, limit); });
-  }
-  Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
-                                             size_t limit) override {
-    return Call<std::vector<SessionId>>(
-        "ListOrphans", [&](Store& store) { return store.ListOrphans(home, lease_max, limit); });
-  }
   Result<HistoryReading> AgreeOnHistory(uint64_t remembered,
                                         const DecideOnHistory& decide) override {
     const DecideOnHistory changed = [&](const HistoryReading& seen) {
-      HistoryReading sight = seen;
-      if (describe_) describe_(sight.server);
-      return decide(sight);
+      HistoryReading reading = seen;
+      if (describe_) describe_(reading.server);
+      return decide(reading);
     };
-    return Call<HistoryReading>("AgreeOnHistory", [&](Store& store) {
-      auto sight = store.AgreeOnHistory(remembered, changed);
-      if (sight && describe_) describe_(sight->server);
-      return sight;
+    return Do("AgreeOnHistory", [&](Store& store) {
+      auto reading = store.AgreeOnHistory(remembered, changed);
+      if (reading && describe_) describe_(reading->server);
+      return reading;
     });
-  }
-  void StayOn(uint64_t server) override {
-    const std::lock_guard lock(mutex_);
-    store_->StayOn(server);
-  }
-  void LeaveServer() override {
-    const std::lock_guard lock(mutex_);
-    store_->LeaveServer();
-  }
-  Result<std::string> SessionKey() override {
-    return Call<std::string>("SessionKey", [](Store& store) { return store.SessionKey(); });
-  }
-  Result<Duration> LongestLease() override {
-    return Call<Duration>("LongestLease", [](Store& store) { return store.LongestLease(); });
-  }
-  Result<uint64_t> RaiseOrigin() override {
-    return Call<uint64_t>("RaiseOrigin", [](Store& store) { return store.RaiseOrigin(); });
   }
   StoreActivity Activity() const override {
     const std::lock_guard lock(mutex_);
@@ -263,26 +132,9 @@ class FaultyStore final : public Store {
     for (size_t i = 0; i < kRetryReasons; ++i) activity.retries[i] += retries_[i];
     return activity;
   }
-  Result<void> Ping() override {
-    return Call<void>("Ping", [&](Store& store) { return store.Ping(); });
-  }
-  Result<SchemaState> CheckSchema() override {
-    return Call<SchemaState>("CheckSchema", [&](Store& store) { return store.CheckSchema(); });
-  }
-  Result<ForeignTables> FindForeignTables() override {
-    return Call<ForeignTables>("FindForeignTables",
-                               [&](Store& store) { return store.FindForeignTables(); });
-  }
-  Result<std::optional<std::string>> FindSessionKey() override {
-    return Call<std::optional<std::string>>("FindSessionKey",
-                                            [](Store& store) { return store.FindSessionKey(); });
-  }
-  Result<void> Migrate() override {
-    return Call<void>("Migrate", [&](Store& store) { return store.Migrate(); });
-  }
 
  private:
-  static constexpr int kForEver = 1'000'000'000;
+  static constexpr int kForever = 1'000'000'000;
 
   using Faults = std::map<std::string, int>;  // by the name of the call; empty: any
 
@@ -308,8 +160,11 @@ class FaultyStore final : public Store {
     return Take(uncommitted_, "Transact");
   }
 
-  template <typename T, typename Delegate>
-  Result<T> Call(const std::string& name, Delegate delegate) {
+  [[nodiscard]] Store& next() const override {
+    const std::lock_guard lock(mutex_);
+    return *store_;
+  }
+  std::optional<Error> Around(const char* name, const std::function<void(Store&)>& work) override {
     // Copied: a hook may replace itself.
     if (const Hook hook = before_) hook(name);
     Store* store = nullptr;
@@ -317,14 +172,16 @@ class FaultyStore final : public Store {
     {
       const std::lock_guard lock(mutex_);
       ++calls_[name];
-      if (Take(failures_, name)) return Fail(Reason::kStoreUnavailable, "planted: " + name);
+      if (Take(failures_, name)) {
+        return Error{Reason::kStoreUnavailable, std::string("planted: ") + name};
+      }
       lose = Take(lost_, name);
       store = store_;
     }
-    Result<T> answer = delegate(*store);
+    work(*store);
     if (const Hook hook = after_) hook(name);
-    if (lose) return Fail(Reason::kStoreUnavailable, "planted: the reply was lost: " + name);
-    return answer;
+    if (!lose) return std::nullopt;
+    return Error{Reason::kStoreUnavailable, std::string("planted: the reply was lost: ") + name};
   }
 
   std::function<void(ServerIdentity&)> describe_;

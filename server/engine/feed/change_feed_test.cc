@@ -169,24 +169,24 @@ TEST_F(ChangeFeedTest, AKnownChangeIsNotReadAgainWhenItIsAnnounced) {
   PartitionOffsets announced{};
   announced.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
   Publish(change);
-  const int reads = store_.Calls("ReadLanes");
+  const int reads = store_.Calls("ReadPartitions");
 
   feed_.Nudged(announced);
   feed_.Nudged({});
   scheduler_.RunReady();
 
-  EXPECT_EQ(store_.Calls("ReadLanes"), reads);
+  EXPECT_EQ(store_.Calls("ReadPartitions"), reads);
 }
 
 TEST_F(ChangeFeedTest, FalseAnnouncementsCostFewReads) {
   Start();
-  const int reads = store_.Calls("ReadLanes");
+  const int reads = store_.Calls("ReadPartitions");
   for (int i = 0; i < 8; ++i) {
     for (int n = 0; n < 1000; ++n) feed_.Nudged({~0UL, ~0UL, ~0UL, ~0UL});
     scheduler_.Advance(1ms);
   }
 
-  EXPECT_LE(store_.Calls("ReadLanes") - reads, 5);
+  EXPECT_LE(store_.Calls("ReadPartitions") - reads, 5);
   Elsewhere(Stand("orders", "a"));
   scheduler_.Advance(kInterval);
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
@@ -254,7 +254,7 @@ TEST_F(ChangeFeedTest, ALocalChangeCommittedDuringAReadIsReportedOnce) {
   Start();
   Elsewhere(Stand("orders", "a"));
   store_.After([&](const std::string& call) {
-    if (call != "ReadLanes") return;
+    if (call != "ReadPartitions") return;
     store_.After({});
     Here(Value("2"));
     Elsewhere(Value("3"));
@@ -295,7 +295,7 @@ TEST_F(ChangeFeedTest, WithoutChangesOnlyPositionsAreRead) {
 
   scheduler_.Advance(10 * kInterval);
 
-  EXPECT_EQ(store_.Calls("ReadLanes"), 11);
+  EXPECT_EQ(store_.Calls("ReadPartitions"), 11);
   EXPECT_EQ(store_.Calls("ReadFeed"), 0);
   EXPECT_EQ(metrics_.feed_polls.Value(), 10);
 }
@@ -305,7 +305,7 @@ TEST_F(ChangeFeedTest, WithoutChangesOnlyPositionsAreRead) {
 class ChangeFeedReadTest : public ChangeFeedTest,
                            public ::testing::WithParamInterface<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Reads, ChangeFeedReadTest, ::testing::Values("ReadLanes", "ReadFeed"),
+INSTANTIATE_TEST_SUITE_P(Reads, ChangeFeedReadTest, ::testing::Values("ReadPartitions", "ReadFeed"),
                          [](const auto& info) { return info.param; });
 
 TEST_P(ChangeFeedReadTest, AChangeAnnouncedDuringAReadIsReadNext) {
@@ -613,7 +613,7 @@ TEST_F(ChangeFeedTest, AResetIsReportedEvenIfThePositionIsReachedAgain) {
 TEST_F(ChangeFeedTest, APositionReadBeforeALocalCommitIsNoReset) {
   Start();
   store_.After([&](const std::string& call) {
-    if (call != "ReadLanes") return;
+    if (call != "ReadPartitions") return;
     store_.After({});
     Here(Stand("orders", "a"));
   });
@@ -630,7 +630,7 @@ TEST_F(ChangeFeedTest, ADatabaseThatGoesBackAndAwayIsAResetWhenItAnswers) {
   store_.Become(empty.store());
   bool failed = false;
   store_.Before([&](const std::string&) {
-    if (store_.Calls("ReadLanes") == 2 && !std::exchange(failed, true)) store_.FailNext(1);
+    if (store_.Calls("ReadPartitions") == 2 && !std::exchange(failed, true)) store_.FailNext(1);
   });
 
   scheduler_.Advance(kRepaired);
