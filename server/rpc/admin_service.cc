@@ -19,8 +19,9 @@ constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 // For calls that concern no single election.
 const access::Target kEverything{{}, {""}};
 
-template <typename Page>
-using ReadPage = std::function<Result<Page>(OperatorStore&)>;
+// Reads at most `limit` rows of a list.
+template <typename Row>
+using ReadRows = std::function<Result<std::vector<Row>>(OperatorStore&, size_t limit)>;
 
 // Maximum size of a page without its last item. Clients accept messages of 4 MB.
 constexpr size_t kPageBytesMax = 2 << 20;
@@ -38,85 +39,138 @@ std::string CutPage(std::vector<Item>& items, size_t limit, Token token_of) {
   return token_of(items.back());
 }
 
+// What the answer to a change says besides the election.
+
+template <typename Request, typename Response>
+void Fill(const AdminAnswer& answer, const Request&, Response& it) {
+  *it.mutable_election() = ToProto(answer.election);
+}
+
+void Fill(const AdminAnswer& answer, const v1::AppointRequest& asked, v1::AppointResponse& it) {
+  const auto& leader = answer.election.leader;
+  it.set_outcome(!leader ? v1::AppointResponse::OUTCOME_RESERVED
+                 : leader->candidate == asked.candidate()
+                     ? v1::AppointResponse::OUTCOME_LEADS
+                     : v1::AppointResponse::OUTCOME_HANDOVER_ASKED);
+  *it.mutable_election() = ToProto(answer.election);
+}
+
+void Fill(const AdminAnswer& answer, const v1::DeposeRequest&, v1::DeposeResponse& it) {
+  it.set_deposed(answer.changed);
+  *it.mutable_election() = ToProto(answer.election);
+}
+
+void Fill(const AdminAnswer& answer, const v1::DeleteElectionRequest&,
+          v1::DeleteElectionResponse& it) {
+  it.set_deleted(answer.changed);
+  it.set_term(answer.election.term.value);
+}
+
 }  // namespace
 
 void AdminService::AddTo(wire::Dispatcher& dispatcher) {
   const auto& service = *v1::AppointRequest::descriptor()->file()->service(0);
-  dispatcher.Add(service, "Status", *this, &AdminService::Status);
-  dispatcher.Add(service, "ListElections", *this, &AdminService::ListElections);
-  dispatcher.Add(service, "DescribeElection", *this, &AdminService::DescribeElection);
-  dispatcher.Add(service, "ListTerms", *this, &AdminService::ListTerms);
-  dispatcher.Add(service, "ListChanges", *this, &AdminService::ListChanges);
-  dispatcher.Add(service, "ListSessions", *this, &AdminService::ListSessions);
-  dispatcher.Add(service, "Appoint", *this, &AdminService::Appoint);
-  dispatcher.Add(service, "Depose", *this, &AdminService::Depose);
-  dispatcher.Add(service, "Pause", *this, &AdminService::Pause);
-  dispatcher.Add(service, "Resume", *this, &AdminService::Resume);
-  dispatcher.Add(service, "UpdateElection", *this, &AdminService::UpdateElection);
-  dispatcher.Add(service, "DeleteElection", *this, &AdminService::DeleteElection);
-  dispatcher.Add(service, "PurgeElections", *this, &AdminService::PurgeElections);
-  dispatcher.Add(service, "EndSession", *this, &AdminService::EndSession);
+  const auto add = [&](const char* method, auto handle) {
+    dispatcher.Add(service, method, *this, handle);
+  };
+  using A = AdminService;
+  add("Status", &A::Status);
+  add("ListElections", &A::ListElections);
+  add("DescribeElection", &A::DescribeElection);
+  add("ListTerms", &A::ListTerms);
+  add("ListChanges", &A::ListChanges);
+  add("ListSessions", &A::ListSessions);
+  add("Appoint", &A::Change<v1::AppointRequest, v1::AppointResponse>);
+  add("Depose", &A::Change<v1::DeposeRequest, v1::DeposeResponse>);
+  add("Pause", &A::Change<v1::PauseRequest, v1::PauseResponse>);
+  add("Resume", &A::Change<v1::ResumeRequest, v1::ResumeResponse>);
+  add("UpdateElection", &A::Change<v1::UpdateElectionRequest, v1::UpdateElectionResponse>);
+  add("DeleteElection", &A::Change<v1::DeleteElectionRequest, v1::DeleteElectionResponse>);
+  add("PurgeElections", &A::PurgeElections);
+  add("EndSession", &A::EndSession);
+}
+
+template <typename Response, typename Work>
+void AdminService::Begin(wire::ServerCall& call, access::Verb verb, const access::Target& target,
+                         Work work) {
+  const auto caller = access_.Admit(call.context(), verb, target);
+  if (!caller) return wire::Refuse(call, caller.error());
+  work(*caller, UnaryCall<Response>::Start(call, engine_.scheduler()));
 }
 
 template <typename Request, typename Response>
-void AdminService::Change(wire::ServerCall& call, const Request& request,
-                          void (*fill)(const AdminAnswer&, const Request&, Response&)) {
-  const auto caller =
-      access_.Admit(call.context(), access::Verb::kAdminister, {{request.election()}});
-  if (!caller) return wire::Refuse(call, caller.error());
-  const auto unary = UnaryCall<Response>::Start(call, engine_.scheduler());
-  auto command = Parse(request, access::NameOf(*caller, call.context()));
-  if (!command) return unary->Fail(command.error());
-  if constexpr (requires { command->principal; }) command->principal = access::PrincipalOf(*caller);
-  engine_.Submit(
-      *std::move(command),
-      [unary, request, fill](const Result<Answer>& answer) {
-        if (!answer) return unary->Fail(answer.error());
-        unary->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
-      },
-      [unary] { return unary->open(); }, access::TraceIdOf(call.context()));
+void AdminService::Change(wire::ServerCall& call, const Request& request) {
+  Begin<Response>(call, access::Verb::kAdminister, {{request.election()}},
+                  [&](const access::Caller& caller, const auto& unary) {
+                    auto command = Parse(request, access::NameOf(caller, call.context()));
+                    if (!command) return unary->Fail(command.error());
+                    if constexpr (requires { command->principal; }) {
+                      command->principal = access::PrincipalOf(caller);
+                    }
+                    engine_.Submit(
+                        *std::move(command),
+                        [unary, request](const Result<Answer>& answer) {
+                          if (!answer) return unary->Fail(answer.error());
+                          unary->Answer([&](Response& it) {
+                            Fill(std::get<AdminAnswer>(*answer), request, it);
+                          });
+                        },
+                        [unary] { return unary->open(); }, access::TraceIdOf(call.context()));
+                  });
 }
 
 template <typename Page, typename Response>
-void AdminService::Show(wire::ServerCall& call, const access::Target& target,
-                        Result<ReadPage<Page>> read,
-                        std::function<void(const Page&, Response&)> fill, access::Verb verb) {
-  const auto caller = access_.Admit(call.context(), verb, target);
-  if (!caller) return wire::Refuse(call, caller.error());
-  const auto unary = UnaryCall<Response>::Start(call, engine_.scheduler());
-  if (!read) return unary->Fail(read.error());
-  engine_.Read<Page>(*std::move(read), [unary, fill = std::move(fill)](const Result<Page>& page) {
-    if (!page) return unary->Fail(page.error());
-    unary->Answer([&](Response& it) { fill(*page, it); });
+void AdminService::Show(wire::ServerCall& call, access::Verb verb, const access::Target& target,
+                        Result<std::function<Result<Page>(OperatorStore&)>> read,
+                        std::function<void(const Page&, Response&)> fill) {
+  Begin<Response>(call, verb, target, [&](const access::Caller&, const auto& unary) {
+    if (!read) return unary->Fail(read.error());
+    engine_.Read<Page>(*std::move(read), [unary, fill = std::move(fill)](const Result<Page>& page) {
+      if (!page) return unary->Fail(page.error());
+      unary->Answer([&](Response& it) { fill(*page, it); });
+    });
   });
 }
 
-void AdminService::ListElections(wire::ServerCall& call, const v1::ListElectionsRequest& request) {
+template <typename Row, typename Response, typename Request>
+void AdminService::List(
+    wire::ServerCall& call, const Request& request, const access::Target& target,
+    Result<std::function<Result<std::vector<Row>>(OperatorStore&, size_t)>> read,
+    std::string (*token_of)(const Row&), void (*add)(const Row&, Response&)) {
   struct Page {
-    std::vector<ElectionView> elections;
+    std::vector<Row> rows;
     std::string next;
   };
-  const auto limit = ParsePageSize(request.page_size());
-  Result<ReadPage<Page>> read = limit.map([&](size_t size) -> ReadPage<Page> {
-    return [size, prefix = request.prefix(),
-            after = request.page_token()](OperatorStore& store) -> Result<Page> {
-      auto views = store.ListElections(prefix, after, size + 1);
-      if (!views) return tl::unexpected(views.error());
-      Page page;
-      page.next =
-          CutPage(*views, size, [](const ElectionView& it) { return it.election.name.bytes; });
-      std::erase_if(*views, [](const ElectionView& it) { return it.election.deleted; });
-      page.elections = *std::move(views);
-      return page;
-    };
-  });
-  Show<Page, v1::ListElectionsResponse>(call, {{}, {request.prefix()}}, std::move(read),
-                                        [](const Page& page, v1::ListElectionsResponse& it) {
-                                          for (const ElectionView& view : page.elections) {
-                                            *it.add_elections() = ToProto(view);
-                                          }
-                                          it.set_next_page_token(page.next);
-                                        });
+  using ReadPage = std::function<Result<Page>(OperatorStore&)>;
+  const auto size = ParsePageSize(request.page_size());
+  Result<ReadPage> page = !size ? tl::unexpected(size.error())
+                          : !read
+                              ? tl::unexpected(read.error())
+                              : Result<ReadPage>([size = *size, read = *std::move(read),
+                                                  token_of](OperatorStore& store) -> Result<Page> {
+                                  auto rows = read(store, size + 1);
+                                  if (!rows) return tl::unexpected(rows.error());
+                                  std::string next = CutPage(*rows, size, token_of);
+                                  return Page{*std::move(rows), std::move(next)};
+                                });
+  Show<Page, Response>(call, access::Verb::kInspect, target, std::move(page),
+                       [add](const Page& page, Response& it) {
+                         for (const Row& row : page.rows) add(row, it);
+                         it.set_next_page_token(page.next);
+                       });
+}
+
+void AdminService::ListElections(wire::ServerCall& call, const v1::ListElectionsRequest& request) {
+  List<ElectionView, v1::ListElectionsResponse>(
+      call, request, {{}, {request.prefix()}},
+      ReadRows<ElectionView>([prefix = request.prefix(), after = request.page_token()](
+                                 OperatorStore& store, size_t limit) {
+        return store.ListElections(prefix, after, limit);
+      }),
+      [](const ElectionView& it) { return it.election.name.bytes; },
+      [](const ElectionView& view, v1::ListElectionsResponse& it) {
+        if (!view.election.deleted) *it.add_elections() = ToProto(view);
+      });
 }
 
 void AdminService::DescribeElection(wire::ServerCall& call,
@@ -127,7 +181,7 @@ void AdminService::DescribeElection(wire::ServerCall& call,
     uint64_t skipped = 0;
     std::string next;
   };
-  const auto parse = [&]() -> Result<ReadPage<Page>> {
+  const auto parse = [&]() -> Result<std::function<Result<Page>(OperatorStore&)>> {
     const auto name = ParseElectionName(request.election());
     if (!name) return tl::unexpected(name.error());
     const auto size = ParsePageSize(request.page_size());
@@ -150,93 +204,61 @@ void AdminService::DescribeElection(wire::ServerCall& call,
       return page;
     };
   };
-  Show<Page, v1::DescribeElectionResponse>(
-      call, {{request.election()}}, parse(),
-      [](const Page& page, v1::DescribeElectionResponse& it) {
-        *it.mutable_election() = ToProto(page.election);
-        uint64_t position = page.skipped;
-        for (const QueueEntry& entry : page.queue) {
-          v1::Candidate& candidate = *it.add_queue();
-          candidate = ToProto(entry);
-          candidate.set_position(++position);
-        }
-        it.set_next_page_token(page.next);
-      },
-      access::Verb::kDescribe);
+  Show<Page, v1::DescribeElectionResponse>(call, access::Verb::kDescribe, {{request.election()}},
+                                           parse(),
+                                           [](const Page& page, v1::DescribeElectionResponse& it) {
+                                             *it.mutable_election() = ToProto(page.election);
+                                             uint64_t position = page.skipped;
+                                             for (const QueueEntry& entry : page.queue) {
+                                               v1::Candidate& candidate = *it.add_queue();
+                                               candidate = ToProto(entry);
+                                               candidate.set_position(++position);
+                                             }
+                                             it.set_next_page_token(page.next);
+                                           });
 }
 
 void AdminService::ListTerms(wire::ServerCall& call, const v1::ListTermsRequest& request) {
-  struct Page {
-    std::vector<TermRecord> terms;
-    std::string next;
-  };
-  const auto parse = [&]() -> Result<ReadPage<Page>> {
+  const auto parse = [&]() -> Result<ReadRows<TermRecord>> {
     const auto name = ParseElectionName(request.election());
     if (!name) return tl::unexpected(name.error());
-    const auto size = ParsePageSize(request.page_size());
-    if (!size) return tl::unexpected(size.error());
     const auto before = ParsePageNumber(request.page_token(), kNumberMax);
     if (!before) return tl::unexpected(before.error());
-    return [name = *name, size = *size, before = *before](OperatorStore& store) -> Result<Page> {
-      auto terms = store.ReadTerms(name, Term{before}, size + 1);
-      if (!terms) return tl::unexpected(terms.error());
-      Page page;
-      page.next =
-          CutPage(*terms, size, [](const TermRecord& it) { return std::to_string(it.term.value); });
-      page.terms = *std::move(terms);
-      return page;
+    return [name = *name, before = *before](OperatorStore& store, size_t limit) {
+      return store.ReadTerms(name, Term{before}, limit);
     };
   };
-  Show<Page, v1::ListTermsResponse>(call, {{request.election()}}, parse(),
-                                    [](const Page& page, v1::ListTermsResponse& it) {
-                                      for (const TermRecord& term : page.terms)
-                                        *it.add_terms() = ToProto(term);
-                                      it.set_next_page_token(page.next);
-                                    });
+  List<TermRecord, v1::ListTermsResponse>(
+      call, request, {{request.election()}}, parse(),
+      [](const TermRecord& it) { return std::to_string(it.term.value); },
+      [](const TermRecord& term, v1::ListTermsResponse& it) { *it.add_terms() = ToProto(term); });
 }
 
 void AdminService::ListChanges(wire::ServerCall& call, const v1::ListChangesRequest& request) {
-  struct Page {
-    std::vector<AdminRecord> changes;
-    std::string next;
-  };
-  const auto parse = [&]() -> Result<ReadPage<Page>> {
+  const auto parse = [&]() -> Result<ReadRows<AdminRecord>> {
     std::optional<ElectionName> name;
     if (!request.election().empty()) {
       auto parsed = ParseElectionName(request.election());
       if (!parsed) return tl::unexpected(parsed.error());
       name = *std::move(parsed);
     }
-    const auto size = ParsePageSize(request.page_size());
-    if (!size) return tl::unexpected(size.error());
     const auto before = ParsePageNumber(request.page_token(), kNumberMax);
     if (!before) return tl::unexpected(before.error());
-    return [name, size = *size, before = *before](OperatorStore& store) -> Result<Page> {
-      auto changes = store.ReadAdminChanges(name, before, size + 1);
-      if (!changes) return tl::unexpected(changes.error());
-      Page page;
-      page.next =
-          CutPage(*changes, size, [](const AdminRecord& it) { return std::to_string(it.number); });
-      page.changes = *std::move(changes);
-      return page;
+    return [name, before = *before](OperatorStore& store, size_t limit) {
+      return store.ReadAdminChanges(name, before, limit);
     };
   };
-  Show<Page, v1::ListChangesResponse>(
-      call, request.election().empty() ? kEverything : access::Target{{request.election()}},
-      parse(), [](const Page& page, v1::ListChangesResponse& it) {
-        for (const AdminRecord& record : page.changes) *it.add_changes() = ToProto(record);
-        it.set_next_page_token(page.next);
+  List<AdminRecord, v1::ListChangesResponse>(
+      call, request,
+      request.election().empty() ? kEverything : access::Target{{request.election()}}, parse(),
+      [](const AdminRecord& it) { return std::to_string(it.number); },
+      [](const AdminRecord& change, v1::ListChangesResponse& it) {
+        *it.add_changes() = ToProto(change);
       });
 }
 
 void AdminService::ListSessions(wire::ServerCall& call, const v1::ListSessionsRequest& request) {
-  struct Page {
-    std::vector<SessionView> sessions;
-    std::string next;
-  };
-  const auto parse = [&]() -> Result<ReadPage<Page>> {
-    const auto size = ParsePageSize(request.page_size());
-    if (!size) return tl::unexpected(size.error());
+  const auto parse = [&]() -> Result<ReadRows<SessionView>> {
     SessionId after;
     if (!request.page_token().empty()) {
       // The token is a handle, since the id is a secret.
@@ -245,122 +267,60 @@ void AdminService::ListSessions(wire::ServerCall& call, const v1::ListSessionsRe
         return Fail(Reason::kInvalidPage, "the page_token is not from an earlier response");
       after = SessionId::FromHex(*last + std::string(last->size(), 'f')).value();
     }
-    return [size = *size, prefix = request.candidate_prefix(),
-            after](OperatorStore& store) -> Result<Page> {
-      auto sessions = store.ReadSessions(prefix, after, size + 1);
-      if (!sessions) return tl::unexpected(sessions.error());
-      Page page;
-      page.next =
-          CutPage(*sessions, size, [](const SessionView& it) { return it.session.id.Handle(); });
-      page.sessions = *std::move(sessions);
-      return page;
+    return [prefix = request.candidate_prefix(), after](OperatorStore& store, size_t limit) {
+      return store.ReadSessions(prefix, after, limit);
     };
   };
-  Show<Page, v1::ListSessionsResponse>(call, kEverything, parse(),
-                                       [](const Page& page, v1::ListSessionsResponse& it) {
-                                         for (const SessionView& session : page.sessions)
-                                           *it.add_sessions() = ToProto(session);
-                                         it.set_next_page_token(page.next);
-                                       });
-}
-
-void AdminService::Appoint(wire::ServerCall& call, const v1::AppointRequest& request) {
-  Change<v1::AppointRequest, v1::AppointResponse>(
-      call, request,
-      [](const AdminAnswer& answer, const v1::AppointRequest& asked, v1::AppointResponse& it) {
-        const auto& leader = answer.election.leader;
-        it.set_outcome(!leader ? v1::AppointResponse::OUTCOME_RESERVED
-                       : leader->candidate == asked.candidate()
-                           ? v1::AppointResponse::OUTCOME_LEADS
-                           : v1::AppointResponse::OUTCOME_HANDOVER_ASKED);
-        *it.mutable_election() = ToProto(answer.election);
-      });
-}
-
-void AdminService::Depose(wire::ServerCall& call, const v1::DeposeRequest& request) {
-  Change<v1::DeposeRequest, v1::DeposeResponse>(
-      call, request,
-      [](const AdminAnswer& answer, const v1::DeposeRequest&, v1::DeposeResponse& it) {
-        it.set_deposed(answer.changed);
-        *it.mutable_election() = ToProto(answer.election);
-      });
-}
-
-void AdminService::Pause(wire::ServerCall& call, const v1::PauseRequest& request) {
-  Change<v1::PauseRequest, v1::PauseResponse>(
-      call, request, [](const AdminAnswer& answer, const v1::PauseRequest&, v1::PauseResponse& it) {
-        *it.mutable_election() = ToProto(answer.election);
-      });
-}
-
-void AdminService::Resume(wire::ServerCall& call, const v1::ResumeRequest& request) {
-  Change<v1::ResumeRequest, v1::ResumeResponse>(
-      call, request,
-      [](const AdminAnswer& answer, const v1::ResumeRequest&, v1::ResumeResponse& it) {
-        *it.mutable_election() = ToProto(answer.election);
-      });
-}
-
-void AdminService::UpdateElection(wire::ServerCall& call,
-                                  const v1::UpdateElectionRequest& request) {
-  Change<v1::UpdateElectionRequest, v1::UpdateElectionResponse>(
-      call, request,
-      [](const AdminAnswer& answer, const v1::UpdateElectionRequest&,
-         v1::UpdateElectionResponse& it) { *it.mutable_election() = ToProto(answer.election); });
-}
-
-void AdminService::DeleteElection(wire::ServerCall& call,
-                                  const v1::DeleteElectionRequest& request) {
-  Change<v1::DeleteElectionRequest, v1::DeleteElectionResponse>(
-      call, request,
-      [](const AdminAnswer& answer, const v1::DeleteElectionRequest&,
-         v1::DeleteElectionResponse& it) {
-        it.set_deleted(answer.changed);
-        it.set_term(answer.election.term.value);
+  List<SessionView, v1::ListSessionsResponse>(
+      call, request, kEverything, parse(),
+      [](const SessionView& it) { return it.session.id.Handle(); },
+      [](const SessionView& session, v1::ListSessionsResponse& it) {
+        *it.add_sessions() = ToProto(session);
       });
 }
 
 void AdminService::PurgeElections(wire::ServerCall& call,
                                   const v1::PurgeElectionsRequest& request) {
-  const auto caller =
-      access_.Admit(call.context(), access::Verb::kAdminister, {{}, {request.prefix()}});
-  if (!caller) return wire::Refuse(call, caller.error());
-  const auto unary = UnaryCall<v1::PurgeElectionsResponse>::Start(call, engine_.scheduler());
-  auto order = Parse(request, access::NameOf(*caller, call.context()), engine_.unused_min());
-  if (!order) return unary->Fail(order.error());
-  engine_.Purge(*std::move(order), [unary](const Result<engine::PurgePage>& page) {
-    if (!page) return unary->Fail(page.error());
-    unary->Answer([&](v1::PurgeElectionsResponse& it) {
-      for (const ElectionName& name : page->purged) it.add_elections(name.bytes);
-      it.set_next_page_token(page->next);
-    });
-  });
+  Begin<v1::PurgeElectionsResponse>(
+      call, access::Verb::kAdminister, {{}, {request.prefix()}},
+      [&](const access::Caller& caller, const auto& unary) {
+        auto order = Parse(request, access::NameOf(caller, call.context()), engine_.unused_min());
+        if (!order) return unary->Fail(order.error());
+        engine_.Purge(*std::move(order), [unary](const Result<engine::PurgePage>& page) {
+          if (!page) return unary->Fail(page.error());
+          unary->Answer([&](v1::PurgeElectionsResponse& it) {
+            for (const ElectionName& name : page->purged) it.add_elections(name.bytes);
+            it.set_next_page_token(page->next);
+          });
+        });
+      });
 }
 
 void AdminService::EndSession(wire::ServerCall& call, const v1::EndSessionRequest& request) {
-  const auto caller = access_.Admit(call.context(), access::Verb::kAdminister, kEverything);
-  if (!caller) return wire::Refuse(call, caller.error());
-  const auto unary = UnaryCall<v1::EndSessionResponse>::Start(call, engine_.scheduler());
-  const auto handle = ParseHandle(request.handle());
-  const auto reason = ParseReason(request.reason());
-  if (!handle || !reason) return unary->Fail(handle ? reason.error() : handle.error());
-  const Author author{access::NameOf(*caller, call.context()), *reason};
-  engine_.Read<std::optional<SessionId>>(
-      [handle = *handle](OperatorStore& store) { return store.FindSession(handle); },
-      [this, unary, author,
-       trace = access::TraceIdOf(call.context())](const Result<std::optional<SessionId>>& found) {
-        if (!found) return unary->Fail(found.error());
-        if (!*found) return unary->Fail({Reason::kSessionNotFound, "no session has this handle"});
-        engine_.DeposeSession(
-            **found, author,
-            [unary](const Result<engine::Closed>& closed) {
-              if (!closed) return unary->Fail(closed.error());
-              unary->Answer([&](v1::EndSessionResponse& it) {
-                it.set_ended(closed->deposed);
-                it.set_cause(ToProto(closed->session.ended));
-              });
-            },
-            trace);
+  Begin<v1::EndSessionResponse>(
+      call, access::Verb::kAdminister, kEverything,
+      [&](const access::Caller& caller, const auto& unary) {
+        const auto handle = ParseHandle(request.handle());
+        const auto reason = ParseReason(request.reason());
+        if (!handle || !reason) return unary->Fail(handle ? reason.error() : handle.error());
+        const Author author{access::NameOf(caller, call.context()), *reason};
+        const auto answer = [unary](const Result<engine::Closed>& closed) {
+          if (!closed) return unary->Fail(closed.error());
+          unary->Answer([&](v1::EndSessionResponse& it) {
+            it.set_ended(closed->deposed);
+            it.set_cause(ToProto(closed->session.ended));
+          });
+        };
+        engine_.Read<std::optional<SessionId>>(
+            [handle = *handle](OperatorStore& store) { return store.FindSession(handle); },
+            [this, unary, author, answer, trace = access::TraceIdOf(call.context())](
+                const Result<std::optional<SessionId>>& found) {
+              if (!found) return unary->Fail(found.error());
+              if (!*found) {
+                return unary->Fail({Reason::kSessionNotFound, "no session has this handle"});
+              }
+              engine_.DeposeSession(**found, author, answer, trace);
+            });
       });
 }
 

@@ -28,25 +28,26 @@ class AdminService final {
   void ListTerms(wire::ServerCall& call, const v1::ListTermsRequest& request);
   void ListChanges(wire::ServerCall& call, const v1::ListChangesRequest& request);
   void ListSessions(wire::ServerCall& call, const v1::ListSessionsRequest& request);
-  void Appoint(wire::ServerCall& call, const v1::AppointRequest& request);
-  void Depose(wire::ServerCall& call, const v1::DeposeRequest& request);
-  void Pause(wire::ServerCall& call, const v1::PauseRequest& request);
-  void Resume(wire::ServerCall& call, const v1::ResumeRequest& request);
-  void UpdateElection(wire::ServerCall& call, const v1::UpdateElectionRequest& request);
-  void DeleteElection(wire::ServerCall& call, const v1::DeleteElectionRequest& request);
   void PurgeElections(wire::ServerCall& call, const v1::PurgeElectionsRequest& request);
   void EndSession(wire::ServerCall& call, const v1::EndSessionRequest& request);
 
+  // Admits the caller, and starts `work(caller, unary call)`, unless it refuses the call.
+  template <typename Response, typename Work>
+  void Begin(wire::ServerCall& call, access::Verb verb, const access::Target& target, Work work);
   // Parses a request into a command, has it applied, and fills the answer from the election.
   template <typename Request, typename Response>
-  void Change(wire::ServerCall& call, const Request& request,
-              void (*fill)(const AdminAnswer&, const Request&, Response&));
+  void Change(wire::ServerCall& call, const Request& request);
   // Reads one page and fills the answer with it, unless the request was refused.
   template <typename Page, typename Response>
-  void Show(wire::ServerCall& call, const access::Target& target,
+  void Show(wire::ServerCall& call, access::Verb verb, const access::Target& target,
             Result<std::function<Result<Page>(OperatorStore&)>> read,
-            std::function<void(const Page&, Response&)> fill,
-            access::Verb verb = access::Verb::kInspect);
+            std::function<void(const Page&, Response&)> fill);
+  // Shows a page of a list. `read` gets the maximum number of rows; `token_of` the last row of the
+  // page, after which the next one begins.
+  template <typename Row, typename Response, typename Request>
+  void List(wire::ServerCall& call, const Request& request, const access::Target& target,
+            Result<std::function<Result<std::vector<Row>>(OperatorStore&, size_t)>> read,
+            std::string (*token_of)(const Row&), void (*add)(const Row&, Response&));
 
   engine::Engine& engine_;
   access::Access& access_;
