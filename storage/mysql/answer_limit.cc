@@ -3,8 +3,6 @@
 #include <mysql.h>
 #include <sys/socket.h>
 
-#include <cstring>
-
 // From mariadb/ma_pvio.h, which includes private headers.
 extern "C" int ma_pvio_register_callback(my_bool register_callback,
                                          void (*callback)(int mode, MYSQL* mysql,
@@ -16,28 +14,30 @@ namespace {
 
 constexpr int kRead = 0;
 
-constexpr size_t kHeaderBytes = 4;
-constexpr unsigned char kErrorPacket = 0xff;
+// Of the first packet: its header, the kind of an error, and its number.
+constexpr size_t kNumberEnds = 4 + 1 + 2;
+constexpr unsigned char kProgress = 0xff;  // each byte of a progress report, which is an error
 
 thread_local size_t allowed = 0;
-thread_local size_t read = 0;  // since AllowAnswerOf
+thread_local size_t read = 0;       // since AllowAnswerOf
+thread_local bool progress = true;  // as far as it was read
 
-// On an error, libmariadb 3.3 reads the server's version, and crashes if it has none. So it gets an
-// empty one if the first packet, which should contain it, is an error. libmariadb frees the version
-// with the connection.
-void SetVersionIfAnErrorComesFirst(MYSQL* connection, const unsigned char* buffer, size_t length) {
-  const bool has_kind = read <= kHeaderBytes && read + length > kHeaderBytes;
-  if (has_kind && buffer[kHeaderBytes - read] == kErrorPacket &&
-      connection->server_version == nullptr) {
-    connection->server_version = strdup("");
+// On a progress report, libmariadb 3.3 reads the server's version, and crashes if it has none yet.
+// So a report that comes in place of the greeting becomes an error with another number.
+void ReplaceProgressBeforeGreeting(const MYSQL& connection, unsigned char* buffer, size_t length) {
+  for (size_t i = 0; i < length && read < kNumberEnds; ++i, ++read) {
+    if (read < kNumberEnds - 3) continue;
+    progress = progress && buffer[i] == kProgress;
+    const bool complete = read == kNumberEnds - 1;
+    if (complete && progress && connection.server_version == nullptr) --buffer[i];
   }
-  read += length;
 }
 
 void Count(int mode, MYSQL* connection, const unsigned char* buffer, size_t length) {
   const bool failed = length == static_cast<size_t>(-1);
   if (mode != kRead || failed) return;
-  SetVersionIfAnErrorComesFirst(connection, buffer, length);
+  // The buffer is libmariadb's own, which it parses next.
+  ReplaceProgressBeforeGreeting(*connection, const_cast<unsigned char*>(buffer), length);
   if (length > allowed) shutdown(mysql_get_socket(connection), SHUT_RDWR);
   allowed -= length > allowed ? allowed : length;
 }
@@ -49,6 +49,7 @@ void AllowAnswerOf(size_t bytes) {
   static_cast<void>(registered);
   allowed = bytes;
   read = 0;
+  progress = true;
 }
 
 }  // namespace tenure::mysql
