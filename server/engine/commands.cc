@@ -51,20 +51,20 @@ size_t MoveWithdrawalsForward(std::vector<Pending>& batch) {
 
 }  // namespace
 
-Commands::Commands(Scheduler& scheduler, Metrics& metrics, const Limits& limits,
-                   Transactions& transactions, Publisher& publisher)
-    : scheduler_(scheduler),
-      metrics_(metrics),
+Commands::Commands(ReplicaState& replica, const Limits& limits, Transactions& transactions,
+                   Publisher& publisher)
+    : scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
       limits_(limits),
       transactions_(transactions),
       publisher_(publisher),
-      busy_(scheduler, metrics, Work::kCommands,
+      busy_(replica.scheduler, replica.metrics, Work::kCommands,
             [this](Pending pending) { Enqueue(std::move(pending)); }),
-      commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
+      commands_(replica.scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
                 [this](auto batch) { return Run(std::move(batch)); }),
-      sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
+      sets_(replica.scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
             [this](auto batch) { return Run(std::move(batch)); }),
-      patient_(scheduler, Work::kBackground, 1, kCommandsWaitingMax,
+      patient_(replica.scheduler, Work::kBackground, 1, kCommandsWaitingMax,
                [this](auto batch) { return Run(std::move(batch), true); }) {}
 
 bool Commands::Late() const { return std::max(commands_.Delay(), sets_.Delay()) > kDelayMax; }

@@ -9,6 +9,7 @@
 #include "core/limits.h"
 #include "metrics/metrics.h"
 #include "server/engine/feed/publisher.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/transactions.h"
 #include "server/engine/work/answers.h"
 #include "server/engine/work/batcher.h"
@@ -21,7 +22,7 @@ namespace tenure::engine {
 // the scheduler's last task.
 class Commands {
  public:
-  Commands(Scheduler& scheduler, Metrics& metrics, const Limits& limits, Transactions& transactions,
+  Commands(ReplicaState& replica, const Limits& limits, Transactions& transactions,
            Publisher& publisher);
 
   // Whether a new command would be answered too late.

@@ -27,42 +27,44 @@ Answer AsKept(Answer answer, const Session& session) {
 }  // namespace
 
 Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options)
-    : scheduler_(scheduler),
-      metrics_(metrics),
-      options_(std::move(options)),
-      hub_(options_.watchers_max),
-      lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed,
-               options_.service_id),
-      home_(scheduler),
-      feed_(store, scheduler, hub_, metrics, lineage_, cache_, home_, clock_,
-            options_.feed_interval),
-      transactions_(store, scheduler, metrics, clock_, lineage_, cache_, home_),
+    : options_(std::move(options)),
+      replica_{.store = store,
+               .scheduler = scheduler,
+               .metrics = metrics,
+               .hub = WatchHub(options_.watchers_max),
+               .lineage = Lineage(store, scheduler, metrics, options_.on_lost_commits,
+                                  options_.seed, options_.service_id),
+               .clock = {},
+               .cache = {},
+               .home = HomeState(scheduler)},
+      feed_(replica_, options_.feed_interval),
+      transactions_(replica_),
       publisher_(
-          metrics, lineage_, hub_, feed_,
+          replica_, feed_,
           {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },
            [this](const ElectionName& name) { ReconcileElection(name, [](Result<Answer>) {}); },
-           [this](Duration after) { timed_work_.Plan(scheduler_.Now() + after); },
+           [this](Duration after) { timed_work_.Plan(replica_.scheduler.Now() + after); },
            options_.on_commit}),
-      commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
+      commands_(replica_, options_.limits, transactions_, publisher_),
       keeper_(
-          store, scheduler, metrics, home_, feed_, lineage_, transactions_, publisher_,
+          replica_, feed_, transactions_, publisher_,
           [this](const BeatReport& report, SteadyTime asked, SteadyTime answered) {
             timed_work_.Begin(report.due, asked, answered);
             if (options_.on_peers) options_.on_peers(PeersIn(report, options_.self));
           },
           options_.self, options_.seed),
-      endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
-      purges_(store, scheduler, transactions_, publisher_),
-      timed_work_(store, scheduler, metrics, clock_, feed_, options_.seed, commands_, endings_),
-      reads_(store, scheduler, metrics, lineage_, home_, cache_, transactions_,
+      endings_(replica_, commands_, transactions_, publisher_),
+      purges_(replica_, transactions_, publisher_),
+      timed_work_(replica_, feed_, options_.seed, commands_, endings_),
+      reads_(replica_, transactions_,
              [this](const ElectionName& name, Done<Answer> done) {
                ReconcileElection(name, std::move(done));
              }),
       housekeeping_(store, scheduler, metrics, options_.retention),
-      exposition_(store, scheduler, metrics, clock_, home_, Queues()) {}
+      exposition_(replica_, Queues()) {}
 
 Result<void> Engine::Start() {
-  const auto joined = lineage_.Join();
+  const auto joined = replica_.lineage.Join();
   if (!joined) return joined;
   const auto key = feed_.ReadSessionKey();
   if (!key) return key;
@@ -148,7 +150,7 @@ void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done
   if (RefusedWhileClosed(done)) return;
   auto once_read = [this, session = key.session, done = std::move(done)](Result<Place> place) {
     // Another replica may have ended the session: the next renewal asks the database.
-    if (place && !place->waiting && !place->LedBy(session)) home_.Forget(session);
+    if (place && !place->waiting && !place->LedBy(session)) replica_.home.Forget(session);
     done(std::move(place));
   };
   reads_.ReadPlace(key, with_position, std::move(once_read));
@@ -171,10 +173,10 @@ void Engine::ReadNames(std::string prefix, std::string after, size_t limit,
   reads_.ReadNames(std::move(prefix), std::move(after), limit, std::move(done), std::move(wanted));
 }
 
-bool Engine::StoreAnswers() const { return !WhyClosed() && home_.Good(); }
+bool Engine::StoreAnswers() const { return !WhyClosed() && replica_.home.Good(); }
 
 std::string Engine::ExposeMetrics() {
-  return exposition_.Expose(hub_.watchers(), StoreAnswers(), Ready());
+  return exposition_.Expose(replica_.hub.watchers(), StoreAnswers(), Ready());
 }
 
 void Engine::ReconcileElection(const ElectionName& name, Done<Answer> done) {
@@ -210,7 +212,7 @@ Engine::Status Engine::status() const {
   Status status;
   status.store_answers = StoreAnswers();
   status.ready = Ready();
-  status.server = lineage_.server();
+  status.server = replica_.lineage.server();
   if (status.store_answers) status.statistics = housekeeping_.statistics();
   if (status.ready) return status;
   if (const auto closed = WhyClosed()) {
@@ -228,9 +230,9 @@ Engine::Status Engine::status() const {
 }
 
 std::optional<Error> Engine::WhyClosed() const {
-  if (auto wrong = lineage_.wrong_service()) return wrong;
+  if (auto wrong = replica_.lineage.wrong_service()) return wrong;
   if (!started_) return WhyNotStarted();
-  if (!lineage_.open()) {
+  if (!replica_.lineage.open()) {
     return Error{Reason::kStoreUnavailable,
                  "the database lost commits; nothing is served until all terms have been raised"};
   }

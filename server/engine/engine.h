@@ -35,6 +35,7 @@
 #include "server/engine/housekeeping.h"
 #include "server/engine/purges.h"
 #include "server/engine/reads.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/session_endings.h"
 #include "server/engine/timed_work.h"
 #include "server/engine/transactions.h"
@@ -147,10 +148,10 @@ class Engine {
     if (started_) (void)feed_.Nudged(offsets);
   }
 
-  [[nodiscard]] WatchHub& hub() { return hub_; }
-  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] WatchHub& hub() { return replica_.hub; }
+  [[nodiscard]] Scheduler& scheduler() { return replica_.scheduler; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
-  [[nodiscard]] Metrics& metrics() { return metrics_; }
+  [[nodiscard]] Metrics& metrics() { return replica_.metrics; }
   // The key from which session ids are derived. Error: kStoreUnavailable, until Start has
   // succeeded.
   [[nodiscard]] Result<std::string> session_key() const;
@@ -168,7 +169,7 @@ class Engine {
   // Whether this replica's beat is good: the store was written and read within the last seconds.
   [[nodiscard]] bool StoreAnswers() const;
   // Whether new calls are taken.
-  [[nodiscard]] bool Ready() const { return StoreAnswers() && !hub_.draining(); }
+  [[nodiscard]] bool Ready() const { return StoreAnswers() && !replica_.hub.draining(); }
   [[nodiscard]] std::string ExposeMetrics();
 
  private:
@@ -179,7 +180,7 @@ class Engine {
   template <typename T>
   [[nodiscard]] bool RefusedWhileClosed(Done<T>& done) {
     const auto closed = WhyClosed();
-    if (closed) Refuse(scheduler_, std::move(done), *closed);
+    if (closed) Refuse(replica_.scheduler, std::move(done), *closed);
     return closed.has_value();
   }
   void ReconcileElection(const ElectionName& name, Done<Answer> done);
@@ -188,14 +189,8 @@ class Engine {
   [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done);
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
-  Scheduler& scheduler_;
-  Metrics& metrics_;
   const EngineOptions options_;
-  WatchHub hub_;
-  DatabaseClock clock_;
-  Lineage lineage_;
-  StateCache cache_;
-  HomeState home_;
+  ReplicaState replica_;
   ChangeFeed feed_;
   Transactions transactions_;
   Publisher publisher_;

@@ -22,10 +22,12 @@ std::string NameOf(RetryReason reason) {
 
 }  // namespace
 
-Exposition::Exposition(const Store& store, const Scheduler& scheduler, Metrics& metrics,
-                       const DatabaseClock& clock, const HomeState& home,
-                       std::vector<QueueView> queues)
-    : store_(store), scheduler_(scheduler), metrics_(metrics), clock_(clock), home_(home) {
+Exposition::Exposition(ReplicaState& replica, std::vector<QueueView> queues)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
+      clock_(replica.clock),
+      home_(replica.home) {
   for (QueueView& queue : queues) {
     const prometheus::Labels labels = {{"queue", queue.name}};
     metrics_.queue_max.Add(labels).Set(static_cast<double>(queue.max));

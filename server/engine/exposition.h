@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/home/home_state.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/work/answers.h"
 #include "server/engine/work/database_clock.h"
 #include "server/engine/work/scheduler.h"
@@ -21,8 +22,7 @@ namespace tenure::engine {
 // Thread-safe. The constructor's arguments must outlive it.
 class Exposition {
  public:
-  Exposition(const Store& store, const Scheduler& scheduler, Metrics& metrics,
-             const DatabaseClock& clock, const HomeState& home, std::vector<QueueView> queues);
+  Exposition(ReplicaState& replica, std::vector<QueueView> queues);
 
   // In Prometheus' text format.
   [[nodiscard]] std::string Expose(size_t watchers, bool store_answers, bool ready);

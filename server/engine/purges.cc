@@ -17,13 +17,12 @@ constexpr char kBeforeAll[] = "\x01";
 
 }  // namespace
 
-Purges::Purges(ReadStore& store, Scheduler& scheduler, Transactions& transactions,
-               Publisher& publisher)
-    : store_(store),
-      scheduler_(scheduler),
+Purges::Purges(ReplicaState& replica, Transactions& transactions, Publisher& publisher)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
       transactions_(transactions),
       publisher_(publisher),
-      pages_(scheduler, Work::kBackground, 1, kPagesWaitingMax, [this](auto batch) {
+      pages_(replica.scheduler, Work::kBackground, 1, kPagesWaitingMax, [this](auto batch) {
         for (const Pending& pending : batch) pending.done(Run(pending.order));
         return nullptr;
       }) {}

@@ -9,6 +9,7 @@
 
 #include "core/law/purging.h"
 #include "server/engine/feed/publisher.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/transactions.h"
 #include "server/engine/work/answers.h"
 #include "server/engine/work/batcher.h"
@@ -34,7 +35,7 @@ struct PurgePage {
 // Everything must outlive the scheduler's last task.
 class Purges {
  public:
-  Purges(ReadStore& store, Scheduler& scheduler, Transactions& transactions, Publisher& publisher);
+  Purges(ReplicaState& replica, Transactions& transactions, Publisher& publisher);
 
   // Errors: kOverloaded, kStoreUnavailable. Some may have been purged all the same.
   void Submit(PurgeOrder order, AnswerTo<PurgePage> done);

@@ -29,23 +29,21 @@ constexpr size_t kRememberedMax = 10'000;
 
 }  // namespace
 
-Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
-             const HomeState& home, StateCache& cache, const Transactions& transactions,
-             Reconcile settle)
-    : store_(store),
-      scheduler_(scheduler),
-      metrics_(metrics),
-      lineage_(lineage),
-      home_(home),
-      cache_(cache),
+Reads::Reads(ReplicaState& replica, const Transactions& transactions, Reconcile settle)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
+      lineage_(replica.lineage),
+      home_(replica.home),
+      cache_(replica.cache),
       transactions_(transactions),
       settle_(std::move(settle)),
-      elections_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
+      elections_(replica.scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
                  [this](auto batch) { return RunElections(std::move(batch)); }),
-      places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
+      places_(replica.scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
               [this](auto batch) { return RunPlaces(std::move(batch)); }),
-      seats_(scheduler, Work::kReads, 1, kReadsWaitingMax, RunReading),
-      others_(scheduler, Work::kReads, 1, kReadsWaitingMax, RunReading) {}
+      seats_(replica.scheduler, Work::kReads, 1, kReadsWaitingMax, RunReading),
+      others_(replica.scheduler, Work::kReads, 1, kReadsWaitingMax, RunReading) {}
 
 bool Reads::Late() const { return elections_.Delay() > kReadDelayMax; }
 

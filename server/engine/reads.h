@@ -18,6 +18,7 @@
 #include "server/engine/feed/state_cache.h"
 #include "server/engine/history/lineage.h"
 #include "server/engine/home/home_state.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/transactions.h"
 #include "server/engine/work/answers.h"
 #include "server/engine/work/batcher.h"
@@ -45,9 +46,7 @@ class Reads {
   // Brings an election in line with its sessions.
   using Reconcile = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
 
-  Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
-        const HomeState& home, StateCache& cache, const Transactions& transactions,
-        Reconcile settle);
+  Reads(ReplicaState& replica, const Transactions& transactions, Reconcile settle);
 
   // Whether a new question would be answered too late.
   [[nodiscard]] bool Late() const;

@@ -15,21 +15,20 @@ constexpr size_t kClosesWaitingMax = 50'000;
 
 }  // namespace
 
-SessionEndings::SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& metrics,
-                               WatchHub& hub, Commands& commands, Transactions& transactions,
-                               Publisher& publisher)
-    : store_(store),
-      scheduler_(scheduler),
-      metrics_(metrics),
-      hub_(hub),
+SessionEndings::SessionEndings(ReplicaState& replica, Commands& commands,
+                               Transactions& transactions, Publisher& publisher)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
+      hub_(replica.hub),
       commands_(commands),
       transactions_(transactions),
       publisher_(publisher),
-      busy_(scheduler, metrics, Work::kBackground,
+      busy_(replica.scheduler, replica.metrics, Work::kBackground,
             [this](Pending pending) { Enqueue(std::move(pending)); }),
-      closes_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
+      closes_(replica.scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
               [this](auto batch) { return RunCloses(std::move(batch)); }),
-      endings_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
+      endings_(replica.scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
                [this](auto batch) { return MarkSettled(std::move(batch)); }) {}
 
 void SessionEndings::Close(const SessionId& session, ClosedBy whom, AnswerTo<Closed> done,

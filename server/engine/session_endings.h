@@ -15,6 +15,7 @@
 #include "server/engine/commands.h"
 #include "server/engine/feed/publisher.h"
 #include "server/engine/feed/watch_hub.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/transactions.h"
 #include "server/engine/work/answers.h"
 #include "server/engine/work/batcher.h"
@@ -33,8 +34,8 @@ struct Closed {
 // Thread-safe. Everything must outlive the scheduler's last task.
 class SessionEndings {
  public:
-  SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
-                 Commands& commands, Transactions& transactions, Publisher& publisher);
+  SessionEndings(ReplicaState& replica, Commands& commands, Transactions& transactions,
+                 Publisher& publisher);
 
   // Ends a session, for its owner or an operator, and settles it before it answers, even if the
   // caller has gone: a process that ends may not wait for the answer.

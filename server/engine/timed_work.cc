@@ -19,12 +19,12 @@ constexpr int64_t kJitterMax = 20;  // milliseconds
 
 }  // namespace
 
-TimedWork::TimedWork(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
-                     ChangeFeed& feed, uint64_t seed, Commands& commands, SessionEndings& endings)
-    : store_(store),
-      scheduler_(scheduler),
-      metrics_(metrics),
-      clock_(clock),
+TimedWork::TimedWork(ReplicaState& replica, ChangeFeed& feed, uint64_t seed, Commands& commands,
+                     SessionEndings& endings)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
+      clock_(replica.clock),
       feed_(feed),
       commands_(commands),
       endings_(endings),

@@ -11,6 +11,7 @@
 #include "metrics/metrics.h"
 #include "server/engine/commands.h"
 #include "server/engine/feed/change_feed.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/session_endings.h"
 #include "server/engine/work/database_clock.h"
 #include "server/engine/work/scheduler.h"
@@ -25,8 +26,8 @@ class TimedWork {
   static constexpr size_t kDueMax = 500;
 
   // Replicas with different `seed`s search a little apart from each other.
-  TimedWork(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
-            ChangeFeed& feed, uint64_t seed, Commands& commands, SessionEndings& endings);
+  TimedWork(ReplicaState& replica, ChangeFeed& feed, uint64_t seed, Commands& commands,
+            SessionEndings& endings);
 
   // Starts the work that a beat has shown, which was sent and answered at these times. REQUIRES:
   // `due` belongs to the published history (ChangeFeed::Confirm).

@@ -25,16 +25,14 @@ void CountMemory(Metrics& metrics, Committed::Memory memory) {
 
 }  // namespace
 
-Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-                           const DatabaseClock& clock, Lineage& lineage, StateCache& cache,
-                           HomeState& home)
-    : store_(store),
-      scheduler_(scheduler),
-      metrics_(metrics),
-      clock_(clock),
-      lineage_(lineage),
-      cache_(cache),
-      home_(home) {}
+Transactions::Transactions(ReplicaState& replica)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
+      clock_(replica.clock),
+      lineage_(replica.lineage),
+      cache_(replica.cache),
+      home_(replica.home) {}
 
 Result<Committed> Transactions::Run(const LockSet& locks, const Decide& decide) {
   const auto remembered = Remembered(locks);

@@ -15,6 +15,7 @@
 #include "server/engine/feed/state_cache.h"
 #include "server/engine/history/lineage.h"
 #include "server/engine/home/home_state.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/work/database_clock.h"
 #include "server/engine/work/scheduler.h"
 #include "storage/law_store.h"
@@ -26,8 +27,7 @@ class Transactions {
  public:
   using Decide = LawStore::Decide;
 
-  Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-               const DatabaseClock& clock, Lineage& lineage, StateCache& cache, HomeState& home);
+  Transactions(ReplicaState& replica);
 
   // Runs one, from what is remembered if that is enough, and counts it. Errors: kStoreUnavailable.
   [[nodiscard]] Result<Committed> Run(const LockSet& locks, const Decide& decide);

@@ -32,17 +32,15 @@ bool MayEndSession(const Event& event) {
 
 }  // namespace
 
-ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       Lineage& lineage, StateCache& cache, HomeState& home,
-                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
-    : store_(store),
-      scheduler_(scheduler),
-      hub_(hub),
-      metrics_(metrics),
-      lineage_(lineage),
-      cache_(cache),
-      home_(home),
-      database_clock_(database_clock),
+ChangeFeed::ChangeFeed(ReplicaState& replica, std::chrono::milliseconds interval)
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      hub_(replica.hub),
+      metrics_(replica.metrics),
+      lineage_(replica.lineage),
+      cache_(replica.cache),
+      home_(replica.home),
+      database_clock_(replica.clock),
       interval_(interval) {}
 
 Result<void> ChangeFeed::Start() {

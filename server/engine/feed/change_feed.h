@@ -21,6 +21,7 @@
 #include "server/engine/feed/watch_hub.h"
 #include "server/engine/history/lineage.h"
 #include "server/engine/home/home_state.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/work/database_clock.h"
 #include "server/engine/work/scheduler.h"
 #include "storage/store.h"
@@ -29,9 +30,7 @@ namespace tenure::engine {
 
 class ChangeFeed {
  public:
-  ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
-             StateCache& cache, HomeState& home, const DatabaseClock& database_clock,
-             std::chrono::milliseconds interval);
+  ChangeFeed(ReplicaState& replica, std::chrono::milliseconds interval);
 
   // Reads the database's session key, which also gives the id of the service. Writes nothing except
   // a missing key. REQUIRES: the lineage was joined. Errors: kStoreUnavailable.

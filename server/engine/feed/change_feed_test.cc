@@ -75,14 +75,20 @@ class ChangeFeedTest : public ::testing::Test {
   ManualScheduler scheduler_;
   Database database_{scheduler_};
   FaultyStore store_{database_.store()};
-  WatchHub hub_{10};
   Metrics metrics_;
-  DatabaseClock database_clock_;
-  Lineage lineage_{store_, scheduler_, metrics_, OnLostCommits::kRecover, 1};
-  StateCache cache_;
-  HomeState home_{scheduler_};
-  ChangeFeed feed_{store_, scheduler_,      hub_,     metrics_, lineage_, cache_,
-                   home_,  database_clock_, kInterval};
+  ReplicaState replica_{
+      .store = store_,
+      .scheduler = scheduler_,
+      .metrics = metrics_,
+      .hub = WatchHub(10),
+      .lineage = Lineage(store_, scheduler_, metrics_, OnLostCommits::kRecover, 1),
+      .clock = {},
+      .cache = {},
+      .home = HomeState(scheduler_)};
+  WatchHub& hub_ = replica_.hub;
+  Lineage& lineage_ = replica_.lineage;
+  StateCache& cache_ = replica_.cache;
+  ChangeFeed feed_{replica_, kInterval};
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 

@@ -34,11 +34,10 @@ void Log(const std::vector<AdminChange>& changes) {
 
 }  // namespace
 
-Publisher::Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFeed& feed,
-                     FollowUps follow_ups)
-    : metrics_(metrics),
-      lineage_(lineage),
-      hub_(hub),
+Publisher::Publisher(ReplicaState& replica, ChangeFeed& feed, FollowUps follow_ups)
+    : metrics_(replica.metrics),
+      lineage_(replica.lineage),
+      hub_(replica.hub),
       feed_(feed),
       follow_ups_(std::move(follow_ups)) {}
 

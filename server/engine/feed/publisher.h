@@ -11,6 +11,7 @@
 #include "server/engine/feed/change_feed.h"
 #include "server/engine/feed/watch_hub.h"
 #include "server/engine/history/lineage.h"
+#include "server/engine/replica_state.h"
 #include "storage/store.h"
 
 namespace tenure::engine {
@@ -30,8 +31,7 @@ struct FollowUps {
 // Thread-safe. The constructor's arguments must outlive it.
 class Publisher {
  public:
-  Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFeed& feed,
-            FollowUps follow_ups);
+  Publisher(ReplicaState& replica, ChangeFeed& feed, FollowUps follow_ups);
 
   // `traces` has, for each event, the trace of the call that caused it; missing entries mean none.
   // Call it before the next transaction of the same queue begins: its offsets follow.

@@ -23,20 +23,19 @@ constexpr int kIdTriesMax = 10;
 
 }  // namespace
 
-HomeKeeper::HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
-                       ChangeFeed& feed, Lineage& lineage, Transactions& transactions,
+HomeKeeper::HomeKeeper(ReplicaState& replica, ChangeFeed& feed, Transactions& transactions,
                        Publisher& publisher, Beaten beaten, Peer self, uint64_t seed)
-    : store_(store),
-      scheduler_(scheduler),
-      metrics_(metrics),
-      state_(state),
+    : store_(replica.store),
+      scheduler_(replica.scheduler),
+      metrics_(replica.metrics),
+      state_(replica.home),
       feed_(feed),
-      lineage_(lineage),
+      lineage_(replica.lineage),
       transactions_(transactions),
       publisher_(publisher),
       beaten_(std::move(beaten)),
       self_(std::move(self)),
-      busy_(scheduler, metrics, Work::kRenewals,
+      busy_(replica.scheduler, replica.metrics, Work::kRenewals,
             [this](Pending pending) { Submit(std::move(pending)); }),
       random_(seed) {}
 

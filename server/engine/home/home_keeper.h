@@ -17,6 +17,7 @@
 #include "server/engine/feed/change_feed.h"
 #include "server/engine/feed/publisher.h"
 #include "server/engine/home/home_state.h"
+#include "server/engine/replica_state.h"
 #include "server/engine/transactions.h"
 #include "server/engine/work/answers.h"
 #include "server/engine/work/busy_rows.h"
@@ -31,9 +32,8 @@ class HomeKeeper {
   // Takes what a good beat shows, with the times at which it was asked and answered.
   using Beaten = std::function<void(const BeatReport&, SteadyTime asked, SteadyTime answered)>;
 
-  HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
-             ChangeFeed& feed, Lineage& lineage, Transactions& transactions, Publisher& publisher,
-             Beaten beaten, Peer self, uint64_t seed);
+  HomeKeeper(ReplicaState& replica, ChangeFeed& feed, Transactions& transactions,
+             Publisher& publisher, Beaten beaten, Peer self, uint64_t seed);
 
   // Adds this replica's row. Does nothing once it has succeeded. Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Join();
