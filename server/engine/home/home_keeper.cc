@@ -142,7 +142,7 @@ SteadyTime HomeKeeper::Beat() {
   if (const auto next = ReadDepartures()) return *next;
   const SteadyTime begun = scheduler_.Now();
   const auto point = feed_.point();
-  const auto write = state_.BeginBeat();
+  const auto write = state_.BeginWrite();
   if (!write) {
     ReleaseWaiting(false);
     return begun + kIntervalAfterFailure;

@@ -94,7 +94,7 @@ void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
     for (Pending& pending : batch) Submit(std::move(pending));
     return;
   }
-  const auto write = state_.BeginAdoption();
+  const auto write = state_.BeginWrite();
   if (!write) return Wait(std::move(batch));
   LockSet locks;
   for (const Pending& pending : batch) locks.sessions.push_back(pending.session);

@@ -140,13 +140,7 @@ bool HomeState::EndsAreLate() const {
   return oldest && ServiceNow() - *oldest > kHomeGoodFor;
 }
 
-std::optional<OwnRow::Write> HomeState::BeginBeat() {
-  const MutexLock lock(mutex_);
-  if (!row_) return std::nullopt;
-  return row_->Begin(scheduler_.HomeNow());
-}
-
-std::optional<OwnRow::Write> HomeState::BeginAdoption() {
+std::optional<OwnRow::Write> HomeState::BeginWrite() {
   const MutexLock lock(mutex_);
   if (!row_) return std::nullopt;
   return row_->Begin(scheduler_.HomeNow());

@@ -94,9 +94,8 @@ class HomeState {
 
   // Whether ends of sessions are so late that this replica must not beat.
   [[nodiscard]] bool EndsAreLate() const;
-  // Nothing if there is no incarnation.
-  [[nodiscard]] std::optional<OwnRow::Write> BeginBeat();
-  [[nodiscard]] std::optional<OwnRow::Write> BeginAdoption();
+  // The next write of the own row, by a beat or an adoption. Nothing if there is no incarnation.
+  [[nodiscard]] std::optional<OwnRow::Write> BeginWrite();
   // Returns the fraction of time that was left of the beat before; nothing if there was none.
   std::optional<double> OnBeat(const OwnRow::Write& write);
   void OnNumbered(const OwnRow::Write& write);
