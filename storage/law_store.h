@@ -93,8 +93,6 @@ class LawStore {
   // Sessions that have ended and whose places must still be given up, and elections that may now be
   // ready for a grant; at most `limit` of each. And where the partitions stand.
   virtual Result<DueWork> FindDueWork(size_t limit) = 0;
-  // Sessions after `after`, by id, that have not ended.
-  virtual Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) = 0;
   // Every election in which one of the sessions leads or waits.
   virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
   // Marks ended sessions that no longer hold a seat or a place as settled.

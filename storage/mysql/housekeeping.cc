@@ -45,11 +45,6 @@ Result<DueWork> MySqlStore::FindDueWork(size_t limit) {
   return Read(query::FindDueWork(limit), ToDueWork);
 }
 
-Result<std::vector<SessionId>> MySqlStore::ListUnended(const SessionId& after, size_t limit) {
-  return Read(query::UnendedSessions(after, limit),
-              [](const Rows& rows) { return ConvertAll(rows, ToId); });
-}
-
 Result<std::vector<PlaceKey>> MySqlStore::FindPlaces(const std::vector<SessionId>& sessions) {
   if (sessions.empty()) return std::vector<PlaceKey>();
   return Read(query::Places(sessions), [](const Rows& rows) { return ConvertAll(rows, ToPlace); });

@@ -744,11 +744,6 @@ std::string FindDueWork(size_t limit) {
       static_cast<int>(Due::kPartition));
 }
 
-std::string UnendedSessions(const SessionId& after, size_t limit) {
-  return fmt::format("SELECT id FROM sessions WHERE state = 0 AND id > {} ORDER BY id LIMIT {}",
-                     Literal(after), limit);
-}
-
 std::string Queue(const ElectionName& election, size_t skip, size_t limit) {
   return fmt::format(
       "SELECT {}, s.lease_ttl_us, CASE s.state WHEN 0 THEN {} ELSE 0 END, d.until_us"

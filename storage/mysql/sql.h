@@ -204,7 +204,6 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 // id or a name, a time, and a partition's number, offset and epoch.
 enum class Due { kNow, kNext, kUnsettled, kElection, kPartition };
 [[nodiscard]] std::string FindDueWork(size_t limit);
-[[nodiscard]] std::string UnendedSessions(const SessionId& after, size_t limit);
 [[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string MarkSettled(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);

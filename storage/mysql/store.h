@@ -41,7 +41,6 @@ class MySqlStore final : public Store {
   Result<Attendance> ReadAttendance(HomeId home) override;
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
-  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
   Result<void> MarkSettled(const std::vector<SessionId>& sessions) override;
   Result<size_t> ForgetSessions(Duration age, size_t limit) override;

@@ -25,12 +25,6 @@ Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
   return Read([&](Connection& connection) { return FindDueWorkIn(connection, limit); });
 }
 
-Result<std::vector<SessionId>> SqliteStore::ListUnended(const SessionId& after, size_t limit) {
-  return Read([&](Connection& connection) {
-    return connection.Collect(query::kUnended, {Bytes(after), Int(limit)}, ToId);
-  });
-}
-
 Result<std::vector<PlaceKey>> SqliteStore::FindPlaces(const std::vector<SessionId>& sessions) {
   return Read([&](Connection& connection) {
     std::vector<PlaceKey> places;

@@ -224,8 +224,6 @@ inline constexpr char kFindSession[] = "SELECT id FROM sessions WHERE id BETWEEN
 
 // Due work.
 inline constexpr char kUnsettled[] = "SELECT id FROM sessions WHERE state = 1 LIMIT ?";
-inline constexpr char kUnended[] =
-    "SELECT id FROM sessions WHERE state = 0 AND id > ? ORDER BY id LIMIT ?";
 inline constexpr char kDueElections[] =
     "SELECT name FROM elections WHERE wake_at_us <= ? ORDER BY wake_at_us LIMIT ?";
 inline constexpr char kNextDue[] = "SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > ?";

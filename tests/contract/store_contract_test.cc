@@ -356,20 +356,6 @@ TEST_P(StoreContract, ALeaderWhoseSessionHasEndedIsFoundAndReplaced) {
   EXPECT_THAT(store_->FindDueWork(10).value().unsettled, IsEmpty());
 }
 
-TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
-  std::vector<SessionId> ids = {NewSessionId(), NewSessionId(), NewSessionId()};
-  std::ranges::sort(ids);
-  Stand("e", ids[0], "a");
-  Stand("e", ids[2], "c");
-  Stand("e", ids[1], "b");
-
-  EXPECT_THAT(store_->ListUnended({}, 2).value(), ElementsAre(ids[0], ids[1]));
-  EXPECT_THAT(store_->ListUnended(ids[1], 2).value(), ElementsAre(ids[2]));
-  EXPECT_THAT(store_->ListUnended(ids[2], 2).value(), IsEmpty());
-  End(ids[1], Cause::kExpired);
-  EXPECT_THAT(store_->ListUnended({}, 10).value(), ElementsAre(ids[0], ids[2]));
-}
-
 TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");

@@ -51,9 +51,6 @@ class DelegatingStore : public Store {
   Result<DueWork> FindDueWork(size_t limit) override {
     return Pass("FindDueWork", &Store::FindDueWork, limit);
   }
-  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
-    return Pass("ListUnended", &Store::ListUnended, after, limit);
-  }
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     return Pass("FindPlaces", &Store::FindPlaces, sessions);
   }
