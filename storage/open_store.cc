@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "storage/mysql/mysql_store.h"
-#include "storage/sqlite/sqlite_store.h"
+#include "storage/mysql/open.h"
+#include "storage/sqlite/open.h"
 
 namespace tenure {
 namespace {

@@ -17,7 +17,7 @@
 #include "metrics/metrics.h"
 #include "server/engine/engine.h"
 #include "server/engine/work/manual_scheduler.h"
-#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/open.h"
 #include "tests/support/faulty_store.h"
 
 namespace tenure::testing {

@@ -1,4 +1,4 @@
-#include "storage/mysql/store.h"
+#include "storage/mysql/mysql_store.h"
 
 #include "storage/mysql/sql.h"
 #include "storage/rows.h"

@@ -1,5 +1,5 @@
+#include "storage/mysql/mysql_store.h"
 #include "storage/mysql/sql.h"
-#include "storage/mysql/store.h"
 #include "storage/rows.h"
 
 namespace tenure::mysql {

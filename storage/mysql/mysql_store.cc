@@ -1,4 +1,4 @@
-#include "storage/mysql/store.h"
+#include "storage/mysql/mysql_store.h"
 
 #include <chrono>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "core/law/remembered.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/migrator.h"
-#include "storage/mysql/mysql_store.h"
+#include "storage/mysql/open.h"
 #include "storage/mysql/preflight.h"
 #include "storage/mysql/save.h"
 #include "storage/mysql/sql.h"

@@ -1,4 +1,4 @@
-#include "storage/sqlite/store.h"
+#include "storage/sqlite/sqlite_store.h"
 
 #include <sqlite3.h>
 

@@ -1,6 +1,6 @@
 #include "storage/rows.h"
 #include "storage/sqlite/sql.h"
-#include "storage/sqlite/store.h"
+#include "storage/sqlite/sqlite_store.h"
 
 namespace tenure::sqlite {
 

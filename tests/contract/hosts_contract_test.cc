@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/law/law.h"
-#include "storage/mysql/mysql_store.h"
+#include "storage/mysql/open.h"
 #include "storage/open_store.h"
 #include "tests/support/database_server.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/hex.h"
 #include "storage/schema/migrations.h"
-#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/open.h"
 #include "tests/contract/admin_fixture.h"
 
 namespace tenure::testing {

@@ -23,7 +23,7 @@
 #include "server/rpc/admin_service.h"
 #include "server/rpc/election_service.h"
 #include "server/rpc/replica_service.h"
-#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/open.h"
 #include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
 #include "tests/fuzz/require.h"

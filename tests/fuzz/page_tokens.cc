@@ -14,7 +14,7 @@
 
 #include "core/law/law.h"
 #include "server/rpc/admin_requests.h"
-#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/open.h"
 #include "tests/fuzz/require.h"
 
 namespace tenure {

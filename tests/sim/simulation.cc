@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/open.h"
 #include "tests/sim/auditor.h"
 #include "tests/sim/client.h"
 #include "tests/sim/holder.h"
