@@ -16,8 +16,9 @@
 #include "core/error.h"
 #include "core/law/law.h"
 #include "core/types.h"
-#include "server/engine/engine.h"
-#include "server/engine/work/scheduler.h"
+#include "server/engine/feed/watch.h"
+#include "server/engine/place.h"
+#include "server/engine/work/steady_time.h"
 
 namespace tenure::calls {
 

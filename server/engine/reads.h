@@ -18,6 +18,7 @@
 #include "server/engine/feed/state_cache.h"
 #include "server/engine/history/lineage.h"
 #include "server/engine/home/home_state.h"
+#include "server/engine/place.h"
 #include "server/engine/replica_state.h"
 #include "server/engine/transactions.h"
 #include "server/engine/work/answers.h"
@@ -26,18 +27,6 @@
 #include "storage/operator_store.h"
 
 namespace tenure::engine {
-
-// A session's place in an election, as it was read.
-struct Place {
-  // Set if the election exists, and the position was asked for or the session does not wait.
-  std::optional<ElectionView> election;
-  bool waiting = false;
-  uint64_t position = 0;  // if asked for
-
-  [[nodiscard]] bool LedBy(const SessionId& session) const {
-    return election && election->election.leader && election->election.leader->session == session;
-  }
-};
 
 // Thread-safe. Each question is answered once, as a task of the scheduler. Errors of all:
 // kOverloaded, kStoreUnavailable. Everything must outlive the scheduler's last task.

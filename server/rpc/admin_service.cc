@@ -101,7 +101,7 @@ void AdminService::Begin(wire::ServerCall& call, access::Verb verb, const access
 template <typename Request, typename Response>
 void AdminService::Change(wire::ServerCall& call, const Request& request) {
   Begin<Response>(call, access::Verb::kAdminister, {{request.election()}},
-                  [&](const access::Caller& caller, const auto& unary) {
+                  [&](const access::Access::Caller& caller, const auto& unary) {
                     auto command = Parse(request, access::NameOf(caller, call.context()));
                     if (!command) return unary->Fail(command.error());
                     if constexpr (requires { command->principal; }) {
@@ -123,7 +123,7 @@ template <typename Page, typename Response>
 void AdminService::Show(wire::ServerCall& call, access::Verb verb, const access::Target& target,
                         Result<std::function<Result<Page>(OperatorStore&)>> read,
                         std::function<void(const Page&, Response&)> fill) {
-  Begin<Response>(call, verb, target, [&](const access::Caller&, const auto& unary) {
+  Begin<Response>(call, verb, target, [&](const access::Access::Caller&, const auto& unary) {
     if (!read) return unary->Fail(read.error());
     engine_.Read<Page>(*std::move(read), [unary, fill = std::move(fill)](const Result<Page>& page) {
       if (!page) return unary->Fail(page.error());
@@ -283,7 +283,7 @@ void AdminService::PurgeElections(wire::ServerCall& call,
                                   const v1::PurgeElectionsRequest& request) {
   Begin<v1::PurgeElectionsResponse>(
       call, access::Verb::kAdminister, {{}, {request.prefix()}},
-      [&](const access::Caller& caller, const auto& unary) {
+      [&](const access::Access::Caller& caller, const auto& unary) {
         auto order = Parse(request, access::NameOf(caller, call.context()), engine_.unused_min());
         if (!order) return unary->Fail(order.error());
         engine_.Purge(*std::move(order), [unary](const Result<engine::PurgePage>& page) {
@@ -299,7 +299,7 @@ void AdminService::PurgeElections(wire::ServerCall& call,
 void AdminService::EndSession(wire::ServerCall& call, const v1::EndSessionRequest& request) {
   Begin<v1::EndSessionResponse>(
       call, access::Verb::kAdminister, kEverything,
-      [&](const access::Caller& caller, const auto& unary) {
+      [&](const access::Access::Caller& caller, const auto& unary) {
         const auto handle = ParseHandle(request.handle());
         const auto reason = ParseReason(request.reason());
         if (!handle || !reason) return unary->Fail(handle ? reason.error() : handle.error());

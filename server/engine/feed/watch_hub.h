@@ -16,6 +16,7 @@
 #include "base/mutex.h"
 #include "core/error.h"
 #include "core/types.h"
+#include "server/engine/feed/watch.h"
 
 namespace tenure::engine {
 
@@ -34,20 +35,6 @@ class Watcher {
   // This replica is shutting down.
   virtual void OnDrain() = 0;
 };
-
-struct WatchElection {
-  ElectionName name;
-  auto operator<=>(const WatchElection&) const = default;
-};
-struct WatchPrefix {
-  std::string prefix;
-  auto operator<=>(const WatchPrefix&) const = default;
-};
-struct WatchSession {
-  SessionId session;
-  auto operator<=>(const WatchSession&) const = default;
-};
-using Watch = std::variant<WatchElection, WatchPrefix, WatchSession>;
 
 class WatchHub {
  public:

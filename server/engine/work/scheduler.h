@@ -16,11 +16,9 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "server/engine/work/steady_time.h"
 
 namespace tenure::engine {
-
-// This process's monotonic clock. Never decides about the end of a session; see ServiceTime.
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a task is for. Each kind has threads of its own, so that no kind can hold up another:
 // whatever the load, a renewal starts at once.
