@@ -40,9 +40,9 @@ struct Image {
 
 // The database as one process sees it. A process on a copied machine takes the row of the image for
 // its own: to its engine, which has just begun, the numbers of the image look like zero.
-class ProcessStore final : public Delegating {
+class ProcessStore final : public DelegatingStore {
  public:
-  ProcessStore(Store& next, const std::optional<Image>& image) : Delegating(next), image_(image) {}
+  ProcessStore(Store& next, const std::optional<Image>& image) : DelegatingStore(next), image_(image) {}
 
   // The latest incarnation.
   [[nodiscard]] HomeId home() const { return home_; }
