@@ -108,6 +108,12 @@ tl::expected<Address, std::string> ParseAddress(const std::string& text) {
   return Address{std::move(host), port};
 }
 
+std::string WithBrackets(const std::string& address) {
+  const size_t port = address.rfind(':');
+  const bool bare = address.find(':') < port && address.find('[') == address.npos;
+  return bare ? "[" + address.substr(0, port) + "]" + address.substr(port) : address;
+}
+
 bool IsAllAddresses(const std::string& host) {
   in_addr v4{};
   in6_addr v6{};

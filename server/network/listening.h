@@ -20,6 +20,8 @@ struct Address {
 // operator.
 [[nodiscard]] tl::expected<Address, std::string> ParseAddress(const std::string& text);
 
+// "fd00::1:7070", as a pod writes that knows its address, with brackets.
+[[nodiscard]] std::string WithBrackets(const std::string& address);
 // Whether the host means all addresses of this machine: 0.0.0.0, [::] or nothing.
 [[nodiscard]] bool IsAllAddresses(const std::string& host);
 // Whether only this machine can reach the host: "localhost", 127.0.0.0/8 or ::1.
