@@ -1,22 +1,16 @@
-// The server's main program: wires the rooms together, and ends them in order.
+// The server's main program.
 #include <absl/synchronization/mutex.h>
 #include <grpcpp/grpcpp.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <iostream>
 #include <random>
-#include <system_error>
 #include <thread>
 
 #include "base/version.h"
 #include "command_line/standard_output.h"
 #include "server/engine/engine.h"
-#include "server/engine/history/bump_terms.h"
-#include "server/engine/history/lineage.h"
-#include "server/engine/history/service_id.h"
 #include "server/engine/work/scheduler.h"
 #include "server/log/log.h"
 #include "server/network/http_server.h"
@@ -26,11 +20,11 @@
 #include "server/process/grpc_server.h"
 #include "server/process/library_log.h"
 #include "server/process/service_manager.h"
+#include "server/process/store_commands.h"
 #include "server/rpc/admin_service.h"
 #include "server/rpc/election_service.h"
 #include "server/rpc/peers.h"
 #include "server/rpc/replica_service.h"
-#include "storage/schema/foreign_tables.h"
 #include "tls/openssl_at_exit.h"
 
 namespace tenure::process {
@@ -42,11 +36,6 @@ constexpr auto kBringUpPause = 500ms;
 constexpr auto kWatchPause = 200ms;
 constexpr auto kDrainPause = 5ms;
 constexpr auto kMemoryPause = 10s;
-
-int Complain(const std::string& what) {
-  WriteError("tenured: " + what);
-  return EXIT_FAILURE;
-}
 
 // Waits for SIGTERM or SIGINT, for a bounded time.
 class Signals {
@@ -70,55 +59,6 @@ class Signals {
   sigset_t set_;
 };
 
-// Brings the schema up to date, or finds out why not. kStoreUnavailable is worth another try; any
-// other outcome of an error is a sentence for the operator.
-struct SchemaFault {
-  bool fatal;
-  std::string message;
-};
-tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& config,
-                                              ServiceManager& service_manager) {
-  const auto away = [](const Error& error) {
-    return tl::unexpected(SchemaFault{false, error.message});
-  };
-  // Checked first: the database may belong to another service.
-  if (!config.service_id.empty()) {
-    const auto key = store.FindSessionKey();
-    if (!key) return away(key.error());
-    const auto wrong = engine::WrongService(key->value_or(""), config.service_id);
-    if (wrong) {
-      store.LeaveServer();
-      return away(*wrong);
-    }
-  }
-  auto state = store.CheckSchema();
-  if (!state) return away(state.error());
-  if (*state == SchemaState::kTooOld) {
-    const auto foreign = store.FindForeignTables();
-    if (!foreign) return away(foreign.error());
-    const std::string refusal = WhyNotShared(*foreign, config.share_database);
-    if (!refusal.empty()) {
-      return tl::unexpected(SchemaFault{true, config.store_url + " " + refusal});
-    }
-  }
-  if (*state == SchemaState::kTooOld || (config.migrate_only && *state == SchemaState::kCurrent)) {
-    if (!config.migrate && !config.migrate_only) {
-      return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
-                                                  " is older than this program; run: tenured " +
-                                                  "migrate --store " + config.store_url});
-    }
-    service_manager.Migrating();
-    const auto migrated = store.Migrate();
-    if (!migrated) return away(migrated.error());
-    if (*state == SchemaState::kTooOld) LogInfo("schema updated");
-  } else if (*state == SchemaState::kTooNew) {
-    return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
-                                                " is newer than this program; run the version of "
-                                                "tenured that created it, or a newer one"});
-  }
-  return {};
-}
-
 // Logs what is wrong with the store, now and then while it lasts.
 class StoreComplaints {
  public:
@@ -139,33 +79,6 @@ class StoreComplaints {
   engine::Engine& engine_;
   int silent_ = 0;
 };
-
-int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
-  const auto prepared = PrepareSchema(store, config, service_manager);
-  if (!prepared) return Complain(prepared.error().message);
-  std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
-  return EXIT_SUCCESS;
-}
-
-// A store that has no schema yet is most likely not the one that was meant.
-int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_manager) {
-  config.migrate = false;
-  const auto prepared = PrepareSchema(store, config, service_manager);
-  if (!prepared) return Complain(prepared.error().message);
-  const auto raised = engine::ReadHistory(store);
-  if (!raised) return Complain(raised.error().message);
-  if (const auto wrong = engine::WrongService(raised->session_key, config.service_id)) {
-    return Complain(wrong->message);
-  }
-  const auto bumped = engine::BumpTerms(store, config.author);
-  if (!bumped) return Complain(bumped.error().message);
-  const auto begun = engine::BeginRepairedEpoch(store, *raised);
-  if (!begun) return Complain(begun.error().message);
-  std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
-            << bumped->to << "; raised " << bumped->elections << " elections, ended "
-            << bumped->sessions << " sessions" << std::endl;
-  return EXIT_SUCCESS;
-}
 
 std::string NewReplicaId() {
   std::random_device random;
@@ -259,20 +172,52 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
   return std::nullopt;
 }
 
-int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
-  if (config.check) return Check(config);
-  if (const auto* file = std::get_if<SqliteLocation>(&config.store);
-      (config.bump_terms || !config.service_id.empty()) && file != nullptr) {
-    std::error_code error;
-    const bool exists = std::filesystem::exists(file->path, error);
-    if (error) return Complain(config.store_url + ": cannot look for the file: " + error.message());
-    if (!exists) return Complain("the file of " + config.store_url + " is not there");
-  }
-  auto store = OpenStore(config.store);
-  if (!store) return Complain(store.error().message);
-  if (config.migrate_only) return Migrate(**store, config, service_manager);
-  if (config.bump_terms) return BumpAllTerms(**store, config, service_manager);
+engine::EngineOptions EngineOptionsOf(const ServerConfig& config) {
+  engine::EngineOptions options;
+  options.limits = config.limits;
+  options.retention = config.retention;
+  options.feed_interval = config.feed_interval;
+  options.seed = std::random_device()();
+  options.on_lost_commits = config.on_lost_commits;
+  options.service_id = config.service_id;
+  return options;
+}
 
+void LogStart(const ServerConfig& config) {
+  LogInfo("listening", {{"version", kVersion},
+                        {"grpc_version", grpc::Version()},
+                        {"grpc", config.listen},
+                        {"http", config.http_listen},
+                        {"advertise", config.advertise},
+                        {"store", config.store_url},
+                        {"tls", config.tls.certificate},
+                        {"policy", config.policy}});
+  WarnOfExposure(config);
+}
+
+// Hands the sessions over, and ends the open calls, within `timeout`.
+void Drain(engine::Engine& engine, rpc::ReplicaService& replicas, GrpcServer& server,
+           std::chrono::milliseconds timeout) {
+  LogInfo("draining");
+  server.health().SetServing(false);
+  const auto drained_by = std::chrono::system_clock::now() + timeout;
+  const auto wait_while = [&](auto busy) {
+    while (busy() && std::chrono::system_clock::now() < drained_by) {
+      std::this_thread::sleep_for(kDrainPause);
+    }
+  };
+  engine.Drain();
+  wait_while([&] { return !engine.retired(); });
+  engine.hub().Drain();
+  // Ending calls may still commit, which other replicas must hear: wait for them first.
+  wait_while([&] { return engine.hub().watchers() > 0; });
+  replicas.Drain();
+  server.Shutdown(drained_by);
+}
+
+// Wires the rooms together, and serves until a signal arrives.
+int RunReplica(Store& store, const ServerConfig& config, ServiceManager& service_manager,
+               Signals& signals) {
   const auto tls = access::Tls::Open(config.tls);
   if (!tls) return Complain(tls.error());
   Metrics metrics(config.metrics);
@@ -287,19 +232,13 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
         std::chrono::duration<double>(expiry.time_since_epoch()).count());
   };
   refresh_files();
-  engine::EngineOptions options;
-  options.limits = config.limits;
-  options.retention = config.retention;
-  options.feed_interval = config.feed_interval;
-  options.seed = std::random_device()();
-  options.on_lost_commits = config.on_lost_commits;
-  options.service_id = config.service_id;
+  engine::EngineOptions options = EngineOptionsOf(config);
   rpc::ReplicaService replicas(metrics, NewReplicaId(), SharedSettingsOf(config));
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
   options.self = {replicas.id(), config.advertise};
   std::function<void(const std::vector<Peer>&)> follow;
   options.on_peers = [&](const std::vector<Peer>& others) { follow(others); };
-  engine::Engine engine(**store, scheduler, metrics, options);
+  engine::Engine engine(store, scheduler, metrics, options);
   const auto service_id = [&] { return engine.service_id(); };
   (*access)->Serve(service_id);
   replicas.Serve(service_id, [&] { engine.FindPeers(); });
@@ -333,39 +272,25 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   const network::HttpServer http(
       *std::move(http_listeners),
       {metrics_page, [&] { return (*server)->Healthy(); }, [&] { return engine.Ready(); }});
-  wire::HealthService& health = (*server)->health();
-  LogInfo("listening", {{"version", kVersion},
-                        {"grpc_version", grpc::Version()},
-                        {"grpc", config.listen},
-                        {"http", config.http_listen},
-                        {"advertise", config.advertise},
-                        {"store", config.store_url},
-                        {"tls", config.tls.certificate},
-                        {"policy", config.policy}});
-
-  WarnOfExposure(config);
+  LogStart(config);
   ReturnFreeMemory(scheduler);
-  const auto exit_code =
-      Serve(**store, scheduler, engine, refresh_files, config, health, service_manager, signals);
-
-  LogInfo("draining");
+  const auto exit_code = Serve(store, scheduler, engine, refresh_files, config, (*server)->health(),
+                               service_manager, signals);
   service_manager.Stopping();
-  health.SetServing(false);
-  const auto drained_by = std::chrono::system_clock::now() + config.drain_timeout;
-  engine.Drain();
-  while (!engine.retired() && std::chrono::system_clock::now() < drained_by) {
-    std::this_thread::sleep_for(kDrainPause);
-  }
-  engine.hub().Drain();
-  // Ending calls may still commit, which other replicas must hear: wait for them first.
-  while (engine.hub().watchers() > 0 && std::chrono::system_clock::now() < drained_by) {
-    std::this_thread::sleep_for(kDrainPause);
-  }
-  replicas.Drain();
-  (*server)->Shutdown(drained_by);
+  Drain(engine, replicas, **server, config.drain_timeout);
   scheduler.Stop();
   LogInfo("stopped");
   return exit_code.value_or(EXIT_SUCCESS);
+}
+
+int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
+  if (config.check) return Check(config);
+  if (const auto fault = FaultOfFile(config)) return Complain(*fault);
+  auto store = OpenStore(config.store);
+  if (!store) return Complain(store.error().message);
+  if (config.migrate_only) return Migrate(**store, config, service_manager);
+  if (config.bump_terms) return BumpAllTerms(**store, config, service_manager);
+  return RunReplica(**store, config, service_manager, signals);
 }
 
 int Main(int argc, char** argv) {
