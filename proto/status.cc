@@ -25,65 +25,43 @@ struct Row {
 };
 
 Row RowOf(Reason reason) {
-  using grpc::StatusCode;
+  using enum Reason;
+  using enum grpc::StatusCode;
   switch (reason) {
-    case Reason::kInvalidElectionName:
-      return {v1::ERROR_REASON_INVALID_ELECTION_NAME, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidCandidate:
-      return {v1::ERROR_REASON_INVALID_CANDIDATE, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidValue:
-      return {v1::ERROR_REASON_INVALID_VALUE, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidLeaseTtl:
-      return {v1::ERROR_REASON_INVALID_LEASE_TTL, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidWait: return {v1::ERROR_REASON_INVALID_WAIT, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidSessionId:
-      return {v1::ERROR_REASON_INVALID_SESSION_ID, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidRequestId:
-      return {v1::ERROR_REASON_INVALID_REQUEST_ID, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidTerm: return {v1::ERROR_REASON_INVALID_TERM, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidSelector:
-      return {v1::ERROR_REASON_INVALID_SELECTOR, StatusCode::INVALID_ARGUMENT};
-    case Reason::kSessionNotFound:
-      return {v1::ERROR_REASON_SESSION_NOT_FOUND, StatusCode::NOT_FOUND};
-    case Reason::kSessionEnded:
-      return {v1::ERROR_REASON_SESSION_ENDED, StatusCode::FAILED_PRECONDITION};
-    case Reason::kElectionNotFound:
-      return {v1::ERROR_REASON_ELECTION_NOT_FOUND, StatusCode::NOT_FOUND};
-    case Reason::kNotLeader: return {v1::ERROR_REASON_NOT_LEADER, StatusCode::FAILED_PRECONDITION};
-    case Reason::kStaleTerm: return {v1::ERROR_REASON_STALE_TERM, StatusCode::FAILED_PRECONDITION};
-    case Reason::kCandidacyWithdrawn:
-      return {v1::ERROR_REASON_CANDIDACY_WITHDRAWN, StatusCode::FAILED_PRECONDITION};
-    case Reason::kQueueFull: return {v1::ERROR_REASON_QUEUE_FULL, StatusCode::RESOURCE_EXHAUSTED};
-    case Reason::kOverloaded:
-      return {v1::ERROR_REASON_OVERLOADED, StatusCode::RESOURCE_EXHAUSTED, 500};
-    case Reason::kObserveTooWide:
-      return {v1::ERROR_REASON_OBSERVE_TOO_WIDE, StatusCode::RESOURCE_EXHAUSTED};
-    case Reason::kStoreUnavailable:
-      return {v1::ERROR_REASON_STORE_UNAVAILABLE, StatusCode::UNAVAILABLE, 500};
-    case Reason::kDraining: return {v1::ERROR_REASON_DRAINING, StatusCode::UNAVAILABLE, 100};
-    case Reason::kInvalidElectionSet:
-      return {v1::ERROR_REASON_INVALID_ELECTION_SET, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidSetting:
-      return {v1::ERROR_REASON_INVALID_SETTING, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidReason:
-      return {v1::ERROR_REASON_INVALID_REASON, StatusCode::INVALID_ARGUMENT};
-    case Reason::kInvalidPage: return {v1::ERROR_REASON_INVALID_PAGE, StatusCode::INVALID_ARGUMENT};
-    case Reason::kElectionPaused:
-      return {v1::ERROR_REASON_ELECTION_PAUSED, StatusCode::FAILED_PRECONDITION};
-    case Reason::kCandidateNotStanding:
-      return {v1::ERROR_REASON_CANDIDATE_NOT_STANDING, StatusCode::FAILED_PRECONDITION};
-    case Reason::kTooManyCoolDowns:
-      return {v1::ERROR_REASON_TOO_MANY_COOL_DOWNS, StatusCode::RESOURCE_EXHAUSTED};
-    case Reason::kPermissionDenied:
-      return {v1::ERROR_REASON_PERMISSION_DENIED, StatusCode::PERMISSION_DENIED};
-    case Reason::kLimitReached:
-      return {v1::ERROR_REASON_LIMIT_REACHED, StatusCode::RESOURCE_EXHAUSTED};
-    case Reason::kMalformedRequest:
-      return {v1::ERROR_REASON_MALFORMED_REQUEST, StatusCode::INVALID_ARGUMENT};
-    case Reason::kWrongService:
-      return {v1::ERROR_REASON_WRONG_SERVICE, StatusCode::FAILED_PRECONDITION};
+    case kInvalidElectionName: return {v1::ERROR_REASON_INVALID_ELECTION_NAME, INVALID_ARGUMENT};
+    case kInvalidCandidate: return {v1::ERROR_REASON_INVALID_CANDIDATE, INVALID_ARGUMENT};
+    case kInvalidValue: return {v1::ERROR_REASON_INVALID_VALUE, INVALID_ARGUMENT};
+    case kInvalidLeaseTtl: return {v1::ERROR_REASON_INVALID_LEASE_TTL, INVALID_ARGUMENT};
+    case kInvalidWait: return {v1::ERROR_REASON_INVALID_WAIT, INVALID_ARGUMENT};
+    case kInvalidSessionId: return {v1::ERROR_REASON_INVALID_SESSION_ID, INVALID_ARGUMENT};
+    case kInvalidRequestId: return {v1::ERROR_REASON_INVALID_REQUEST_ID, INVALID_ARGUMENT};
+    case kInvalidTerm: return {v1::ERROR_REASON_INVALID_TERM, INVALID_ARGUMENT};
+    case kInvalidSelector: return {v1::ERROR_REASON_INVALID_SELECTOR, INVALID_ARGUMENT};
+    case kSessionNotFound: return {v1::ERROR_REASON_SESSION_NOT_FOUND, NOT_FOUND};
+    case kSessionEnded: return {v1::ERROR_REASON_SESSION_ENDED, FAILED_PRECONDITION};
+    case kElectionNotFound: return {v1::ERROR_REASON_ELECTION_NOT_FOUND, NOT_FOUND};
+    case kNotLeader: return {v1::ERROR_REASON_NOT_LEADER, FAILED_PRECONDITION};
+    case kStaleTerm: return {v1::ERROR_REASON_STALE_TERM, FAILED_PRECONDITION};
+    case kCandidacyWithdrawn: return {v1::ERROR_REASON_CANDIDACY_WITHDRAWN, FAILED_PRECONDITION};
+    case kQueueFull: return {v1::ERROR_REASON_QUEUE_FULL, RESOURCE_EXHAUSTED};
+    case kOverloaded: return {v1::ERROR_REASON_OVERLOADED, RESOURCE_EXHAUSTED, 500};
+    case kObserveTooWide: return {v1::ERROR_REASON_OBSERVE_TOO_WIDE, RESOURCE_EXHAUSTED};
+    case kStoreUnavailable: return {v1::ERROR_REASON_STORE_UNAVAILABLE, UNAVAILABLE, 500};
+    case kDraining: return {v1::ERROR_REASON_DRAINING, UNAVAILABLE, 100};
+    case kInvalidElectionSet: return {v1::ERROR_REASON_INVALID_ELECTION_SET, INVALID_ARGUMENT};
+    case kInvalidSetting: return {v1::ERROR_REASON_INVALID_SETTING, INVALID_ARGUMENT};
+    case kInvalidReason: return {v1::ERROR_REASON_INVALID_REASON, INVALID_ARGUMENT};
+    case kInvalidPage: return {v1::ERROR_REASON_INVALID_PAGE, INVALID_ARGUMENT};
+    case kElectionPaused: return {v1::ERROR_REASON_ELECTION_PAUSED, FAILED_PRECONDITION};
+    case kCandidateNotStanding:
+      return {v1::ERROR_REASON_CANDIDATE_NOT_STANDING, FAILED_PRECONDITION};
+    case kTooManyCoolDowns: return {v1::ERROR_REASON_TOO_MANY_COOL_DOWNS, RESOURCE_EXHAUSTED};
+    case kPermissionDenied: return {v1::ERROR_REASON_PERMISSION_DENIED, PERMISSION_DENIED};
+    case kLimitReached: return {v1::ERROR_REASON_LIMIT_REACHED, RESOURCE_EXHAUSTED};
+    case kMalformedRequest: return {v1::ERROR_REASON_MALFORMED_REQUEST, INVALID_ARGUMENT};
+    case kWrongService: return {v1::ERROR_REASON_WRONG_SERVICE, FAILED_PRECONDITION};
   }
-  return {v1::ERROR_REASON_UNSPECIFIED, StatusCode::UNKNOWN};
+  return {v1::ERROR_REASON_UNSPECIFIED, UNKNOWN};
 }
 
 }  // namespace

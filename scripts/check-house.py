@@ -54,6 +54,9 @@ LONGER = {
     "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
 }
 
+FUNCTION_LINES_MAX = 60
+NO_FUNCTION = re.compile(r"(namespace|struct|class|enum|union|extern|using|public|private|protected)\b")
+
 BOUNDS = "docs/bounds.md"
 
 
@@ -97,6 +100,20 @@ def check_length(path, text, wrong):
         wrong.append(f"{path}: has {lines} lines now; scripts/check-house.py need not excuse it")
 
 
+def check_functions(path, text, wrong):
+    """Functions begin in the first column, and end with a brace there."""
+    if is_test(path) or path.startswith(("third_party/", "bench/")):
+        return
+    begun = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if line == "}":
+            if begun and number - begun >= FUNCTION_LINES_MAX:
+                wrong.append(f"{path}:{begun}: has a function of {number - begun + 1} lines, more than {FUNCTION_LINES_MAX}; divide it")
+            begun = None
+        elif line[:1].isalpha() or line[:2] == "[[":
+            begun = None if NO_FUNCTION.match(line) else number
+
+
 def says(path, code):
     """Whether the file has the code as a whole declaration, or as a statement in a string; in
     Python, as a line.
@@ -135,6 +152,7 @@ def main():
             text = pathlib.Path(path).read_text()
             check_includes(path, text, wrong)
             check_length(path, text, wrong)
+            check_functions(path, text, wrong)
     check_bounds(wrong)
     check_mistakes(wrong)
     print("\n".join(wrong), end="\n" if wrong else "")

@@ -34,6 +34,21 @@ Result<void> CheckLeaseTtl(const Election& election, Duration ttl, const Limits&
               {{"min_ms", milliseconds(limits.lease_ttl_min)}, {"max_ms", milliseconds(max)}});
 }
 
+// Whether a session may enter the election: its lease, and room in the queue if it needs that.
+Result<void> CheckEntry(const Election& election, Duration ttl, bool needs_room,
+                        const Limits& limits) {
+  const auto lease = CheckLeaseTtl(election, ttl, limits);
+  if (!lease || !needs_room) return lease;
+  const uint64_t of_election = election.settings.queue_max;
+  const uint64_t max = of_election > 0 ? std::min(of_election, limits.queue_max) : limits.queue_max;
+  if (election.waiting < max) return {};
+  return Fail(Reason::kQueueFull,
+              "the queue of election '" + election.name.bytes +
+                  "' is full: " + std::to_string(election.waiting) +
+                  " candidates are waiting, and the limit is " + std::to_string(max),
+              {{"limit", std::to_string(max)}});
+}
+
 // The session that a command speaks for, or nothing if the command is to open it.
 // Errors: kSessionNotFound, kSessionEnded, kInvalidCandidate.
 Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id,
@@ -162,7 +177,6 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   if (!standing) return tl::unexpected(standing.error());
   Session* session = *standing;
   Election& election = state.election;
-
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
   const bool led = Leads(state, command.session);
   const bool ends_term = led && command.after_term == election.term;
@@ -172,28 +186,16 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   const bool waits = InQueue(state, command.session) != state.queue.end();
   const Duration ttl_asked =
       session ? session->lease_ttl : LeaseTtlAsked(election, *command.opening, limits);
-  Inheritance inheritance;
-  if (command.supersede) {
-    inheritance = FindInheritance(transaction, state, command, session, candidate);
-  }
+  const Inheritance inheritance =
+      command.supersede ? FindInheritance(transaction, state, command, session, candidate)
+                        : Inheritance();
   const bool inherits_seat =
       inheritance.seat && IsOpenTo(transaction, state, candidate, command.priority);
   if (!leads && !waits) {
-    const auto allowed = CheckLeaseTtl(election, ttl_asked, limits);
+    const bool needs_room = !inherits_seat && !inheritance.ticket &&
+                            !IsFreeFor(transaction, state, candidate, command.priority);
+    const auto allowed = CheckEntry(election, ttl_asked, needs_room, limits);
     if (!allowed) return tl::unexpected(allowed.error());
-    const bool elected_at_once =
-        inherits_seat || IsFreeFor(transaction, state, candidate, command.priority);
-    const bool needs_room = !elected_at_once && !inheritance.ticket;
-    const uint64_t queue_max = election.settings.queue_max > 0
-                                   ? std::min(election.settings.queue_max, limits.queue_max)
-                                   : limits.queue_max;
-    if (needs_room && election.waiting >= queue_max) {
-      return Fail(Reason::kQueueFull,
-                  "the queue of election '" + command.election.bytes +
-                      "' is full: " + std::to_string(election.waiting) +
-                      " candidates are waiting, and the limit is " + std::to_string(queue_max),
-                  {{"limit", std::to_string(queue_max)}});
-    }
   }
 
   // A takeover from older sessions takes on no more than these had.
@@ -214,7 +216,6 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
     CampaignAsLeader(transaction, election, command.value, command.call_id);
     return CampaignAnswer{*session, election, true};
   }
-
   Candidacy candidacy =
       TakeCandidacy(transaction, state, *session, command.priority, command.value, command.call_id);
   EndOlderSessions(transaction, state, inheritance);

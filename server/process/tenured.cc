@@ -215,6 +215,15 @@ void Drain(engine::Engine& engine, rpc::ReplicaService& replicas, GrpcServer& se
   server.Shutdown(drained_by);
 }
 
+// Rereads the policy and the TLS files, if they have changed.
+void RefreshFiles(access::Access& access, access::Tls& tls, Metrics& metrics) {
+  metrics.policy_reloaded.Set(access.Refresh() ? 1 : 0);
+  metrics.tls_reloaded.Set(tls.Refresh() ? 1 : 0);
+  const auto expiry = tls.expires_at().value_or(access::Tls::Time());
+  metrics.tls_certificate_expiry.Set(
+      std::chrono::duration<double>(expiry.time_since_epoch()).count());
+}
+
 // Wires the rooms together, and serves until a signal arrives.
 int RunReplica(Store& store, const ServerConfig& config, ServiceManager& service_manager,
                Signals& signals) {
@@ -224,13 +233,7 @@ int RunReplica(Store& store, const ServerConfig& config, ServiceManager& service
   engine::ThreadScheduler scheduler;
   const auto access = access::Access::Open(config.policy, [&] { return scheduler.Now(); });
   if (!access) return Complain(access.error());
-  const auto refresh_files = [&] {
-    metrics.policy_reloaded.Set((*access)->Refresh() ? 1 : 0);
-    metrics.tls_reloaded.Set((*tls)->Refresh() ? 1 : 0);
-    const auto expiry = (*tls)->expires_at().value_or(access::Tls::Time());
-    metrics.tls_certificate_expiry.Set(
-        std::chrono::duration<double>(expiry.time_since_epoch()).count());
-  };
+  const auto refresh_files = [&] { RefreshFiles(**access, **tls, metrics); };
   refresh_files();
   engine::EngineOptions options = EngineOptionsOf(config);
   rpc::ReplicaService replicas(metrics, NewReplicaId(), SharedSettingsOf(config));

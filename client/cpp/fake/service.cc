@@ -217,41 +217,47 @@ grpc::Status FakeService::Answer(const v1::CampaignRequest& request,
     id = *parsed;
   }
 
-  const CallId call_id{++last_call_};
-  const auto sign = [&](const Session& session) {
-    *response.mutable_session() = ToProto(session);
-    response.mutable_session()->set_service_id(kServiceId);
-  };
-  if (request.elections_size() > 0) {
-    CampaignForAll command{{}, id, opening, candidate, request.value(), call_id};
-    for (const std::string& name : request.elections()) command.elections.push_back({name});
-    const auto answer = elections_.Apply(command);
-    if (!answer) return ToStatus(answer.error());
-    const auto& it = std::get<CampaignForAllAnswer>(*answer);
-    sign(it.session);
-    for (const Leadership& seat : it.leaderships) {
-      *response.mutable_all_elected()->add_leaderships() = ToProto(seat);
-    }
-    for (const ElectionName& name : it.blocked) {
-      response.mutable_blocked()->add_elections(name.bytes);
-    }
-    return grpc::Status::OK;
-  }
+  const auto answered = request.elections().empty()
+                            ? AnswerOne(request, {id, opening, candidate}, response)
+                            : AnswerAll(request, {id, opening, candidate}, response);
+  if (answered.ok()) response.mutable_session()->set_service_id(kServiceId);
+  return answered;
+}
 
+grpc::Status FakeService::AnswerAll(const v1::CampaignRequest& request, const Caller& caller,
+                                    v1::CampaignResponse& response) {
+  CampaignForAll command{
+      {}, caller.session, caller.opening, caller.candidate, request.value(), CallId{++last_call_}};
+  for (const std::string& name : request.elections()) command.elections.push_back({name});
+  const auto answer = elections_.Apply(command);
+  if (!answer) return ToStatus(answer.error());
+  const auto& it = std::get<CampaignForAllAnswer>(*answer);
+  *response.mutable_session() = ToProto(it.session);
+  for (const Leadership& seat : it.leaderships) {
+    *response.mutable_all_elected()->add_leaderships() = ToProto(seat);
+  }
+  for (const ElectionName& name : it.blocked) {
+    response.mutable_blocked()->add_elections(name.bytes);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeService::AnswerOne(const v1::CampaignRequest& request, const Caller& caller,
+                                    v1::CampaignResponse& response) {
   std::optional<Term> after_term;
   if (request.has_after_term()) after_term = Term{request.after_term()};
   const auto answer = elections_.Apply(tenure::Campaign{{request.election()},
-                                                        id,
-                                                        opening,
-                                                        candidate,
+                                                        caller.session,
+                                                        caller.opening,
+                                                        caller.candidate,
                                                         request.value(),
                                                         request.priority(),
-                                                        call_id,
+                                                        CallId{++last_call_},
                                                         request.supersede(),
                                                         after_term});
   if (!answer) return ToStatus(answer.error());
   const auto& it = std::get<CampaignAnswer>(*answer);
-  sign(it.session);
+  *response.mutable_session() = ToProto(it.session);
   const auto leader = LeadershipOf(it.election);
   if (it.elected) {
     *response.mutable_elected() = ToProto(*leader);
@@ -262,7 +268,7 @@ grpc::Status FakeService::Answer(const v1::CampaignRequest& request,
   uint64_t position = 0;
   for (const Candidacy& place : elections_.Find(request.election())->queue) {
     ++position;
-    if (place.session == id) standing.set_position(position);
+    if (place.session == caller.session) standing.set_position(position);
   }
   return grpc::Status::OK;
 }

@@ -63,8 +63,18 @@ class FakeService final : public v1::ElectionService::CallbackService {
   class Stream;
   class Watcher;
 
+  // Who campaigns: a session, or one that the call opens.
+  struct Caller {
+    SessionId session;
+    std::optional<tenure::Campaign::Opening> opening;
+    std::optional<std::string> candidate;
+  };
   [[nodiscard]] grpc::Status Answer(const v1::CampaignRequest& request,
                                     v1::CampaignResponse& response) TENURE_REQUIRES(mutex_);
+  [[nodiscard]] grpc::Status AnswerOne(const v1::CampaignRequest& request, const Caller& caller,
+                                       v1::CampaignResponse& response) TENURE_REQUIRES(mutex_);
+  [[nodiscard]] grpc::Status AnswerAll(const v1::CampaignRequest& request, const Caller& caller,
+                                       v1::CampaignResponse& response) TENURE_REQUIRES(mutex_);
   [[nodiscard]] grpc::Status Answer(const v1::ResignRequest& request, v1::ResignResponse& response)
       TENURE_REQUIRES(mutex_);
   void Answer(const v1::KeepAliveRequest& request, Stream& stream) TENURE_REQUIRES(mutex_);
