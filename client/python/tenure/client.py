@@ -8,7 +8,7 @@ import contextlib
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Optional, Protocol
 
 from tenure import _fork, _surroundings
 from tenure._connection import Credentials, endpoints_of
@@ -22,9 +22,17 @@ from tenure.errors import TenureError
 if TYPE_CHECKING:
     import prometheus_client
 
-    from tenure.elector import Candidacy
-
 _EXIT_PATIENCE = 1.0
+
+
+class _Stand(Protocol):
+    """What a client needs of a candidacy."""
+
+    election: str
+
+    def resign(self) -> None: ...
+
+    def _wait_for_work(self, timeout: float) -> bool: ...
 
 
 class Client:
@@ -134,10 +142,10 @@ class Client:
         """For tenure itself: only the parent's electors stand."""
         self._lock = threading.RLock()
         self._loop: Optional[ClientLoop] = None
-        self._candidacies: dict[str, Candidacy] = {}
-        self._unfinished: set[Candidacy] = set()  # including those whose seats are not free yet
+        self._candidacies: dict[str, _Stand] = {}
+        self._unfinished: set[_Stand] = set()  # including those whose seats are not free yet
 
-    def _claim(self, candidacy: Candidacy) -> ClientLoop:
+    def _claim(self, candidacy: _Stand) -> ClientLoop:
         """Raises ValueError if this client already stands in the election."""
         with self._lock:
             if self._closed:
@@ -150,12 +158,12 @@ class Client:
             self._unfinished.add(candidacy)
             return self._loop
 
-    def _forget(self, candidacy: Candidacy) -> None:
+    def _forget(self, candidacy: _Stand) -> None:
         with self._lock:
             self._release(candidacy)
             self._unfinished.discard(candidacy)
 
-    def _release(self, candidacy: Candidacy) -> None:
+    def _release(self, candidacy: _Stand) -> None:
         """Frees the election for another stand of this client."""
         with self._lock:
             if self._candidacies.get(candidacy.election) is candidacy:

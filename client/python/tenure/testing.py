@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, cast
 
 import grpc
 
@@ -27,6 +27,7 @@ from tenure._fake_service import EVERYBODY, FakeChannel, FakeService
 from tenure._fake_time import FakeTime
 from tenure._lease import FOREVER, SECOND
 from tenure._validation import check_name, check_not_negative
+from tenure.candidacy import Candidacy
 from tenure.client import Client
 from tenure.client import _clients as clients
 from tenure.v1 import election_pb2 as pb
@@ -202,7 +203,7 @@ class FakeTenure:
         if client._options.surroundings is not self._surroundings:
             return False
         ended = False
-        for candidacy in list(client._unfinished):
+        for candidacy in [cast(Candidacy, it) for it in client._unfinished]:
             seat = candidacy._seat
             if seat and seat._stop.done() and candidacy._users and seat not in self._overdue:
                 ended = candidacy._wait_for_work(_WORK_PATIENCE) or ended

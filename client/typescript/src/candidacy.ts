@@ -2,10 +2,11 @@
 
 import type { Client } from "./client.js";
 import type { ClientLoop, SeatListener } from "./client-loop.js";
-import type { Elector } from "./elector.js";
 import { NotElected, SeatLost, type ServiceError } from "./errors.js";
 import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
-import { nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
+import { type CauseName, nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
+import type { Standing } from "./stubs/tenure/v1/election.js";
+import type { Teller } from "./teller.js";
 import { traceOfCaller } from "./trace.js";
 import { explain, isOfTheEndpoint } from "./trouble.js";
 import { checkNotNegative, checkValue } from "./validation.js";
@@ -25,6 +26,45 @@ interface Waiter {
   untilAnswered: boolean;
   resolve(seat: Seat): void;
   reject(error: unknown): void;
+}
+
+/**
+ * Each event is emitted once per occurrence, in order. A listener that throws does not affect
+ * others.
+ */
+export interface ElectorEvents {
+  /** This process waits in the queue; `position` 1 is the next leader. */
+  standing: [candidacy: Candidacy, place: Standing];
+  /** This process leads. Emitted before the work begins. */
+  elected: [seat: Seat];
+  /** Half the lease passed without a renewal. The seat is still held. */
+  suspended: [seat: Seat];
+  /** Renewals work again. */
+  resumed: [seat: Seat];
+  /** An operator asks this process to make way. The work has been asked to stop. */
+  stepDown: [seat: Seat, successor: string];
+  /**
+   * The term has ended. "RESIGNED" if this process gave the seat up, "EXPIRED" if its deadline
+   * passed, "UNSPECIFIED" if it is unknown.
+   */
+  lost: [seat: Seat, cause: CauseName];
+  /** The watchdog: the work has not ended in time, and another candidate may soon hold the seat. */
+  overrun: [seat: Seat];
+  /**
+   * A call failed, or the service does not let this process stand for now. It keeps trying. Emitted
+   * once for unanswered calls, and once for a refusal.
+   */
+  trouble: [candidacy: Candidacy, error: ServiceError];
+  /**
+   * The service does not let this process stand: an option is malformed, or there is a newer
+   * session of the same candidate. It does not try again.
+   */
+  refused: [candidacy: Candidacy, error: ServiceError];
+  /**
+   * The work of `stand` has failed. As usual in Node.js, the error is thrown if there is no
+   * listener.
+   */
+  error: [error: unknown];
 }
 
 /**
@@ -58,7 +98,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   /** @internal */
   constructor(
     private readonly client: Client,
-    private readonly elector: Elector,
+    private readonly elector: Teller<ElectorEvents>,
     options: SeatOptions,
     private readonly work?: Work,
   ) {
@@ -262,7 +302,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
       await undefined; // pending news comes first, but nothing that waits for it
       if (!seat.signal.aborted) await runUntilEnd(work, seat);
     } catch (error) {
-      this.elector.fail(error);
+      this.elector.tell("error", error);
     } finally {
       void seat.release();
     }

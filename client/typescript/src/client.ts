@@ -4,7 +4,6 @@ import { hostname } from "node:os";
 
 import type { ChannelCredentials } from "@grpc/grpc-js";
 
-import type { Candidacy } from "./candidacy.js";
 import { ClientLoop, type LoopOptions } from "./client-loop.js";
 import type { Tls } from "./credentials.js";
 import { TenureError } from "./errors.js";
@@ -44,6 +43,13 @@ export interface ClientOptions extends LoggerOption {
   metrics?: ClientMetrics;
 }
 
+/** What a client needs of a candidacy. */
+interface Stand {
+  readonly election: string;
+  readonly over: Promise<void>;
+  resign(): void;
+}
+
 /**
  * A client is one candidate. All its electors, for however many elections, share one session and
  * one heartbeat. Several endpoints are replicas of one service: the client uses one at a time, and
@@ -54,7 +60,7 @@ export interface ClientOptions extends LoggerOption {
  */
 export class Client implements AsyncDisposable {
   private readonly options: LoopOptions;
-  private readonly candidacies = new Map<string, Candidacy>();
+  private readonly candidacies = new Map<string, Stand>();
   private loop: ClientLoop | undefined;
   private closed = false;
 
@@ -114,7 +120,7 @@ export class Client implements AsyncDisposable {
   }
 
   /** @internal Throws a RangeError if this client stands in its election already. */
-  claim(candidacy: Candidacy): ClientLoop {
+  claim(candidacy: Stand): ClientLoop {
     if (this.closed) throw new TenureError("the client is closed");
     const { election } = candidacy;
     if (this.candidacies.has(election)) {
@@ -126,7 +132,7 @@ export class Client implements AsyncDisposable {
   }
 
   /** @internal Frees the election for another elector. */
-  release(candidacy: Candidacy): void {
+  release(candidacy: Stand): void {
     if (this.candidacies.get(candidacy.election) === candidacy) {
       this.candidacies.delete(candidacy.election);
     }

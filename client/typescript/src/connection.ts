@@ -12,9 +12,10 @@ import { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
 import { MILLISECOND, NEVER, SECOND } from "./lease.js";
 import { ClientLog, type LoggerOption } from "./logger.js";
+import type { Replica } from "./replica.js";
 import { chooseService, isWrongService } from "./service-choice.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
-import { type Stub, type Surroundings, THIS_MACHINE } from "./surroundings.js";
+import { type Surroundings, THIS_MACHINE } from "./surroundings.js";
 import { survey } from "./survey.js";
 import { checkEndpoints } from "./validation.js";
 
@@ -47,15 +48,6 @@ const SURVEY_AGAIN_MIN = 1 * SECOND; // after WRONG_SERVICE
 
 /** Absent: a connection without TLS. */
 export type Credentials = Tls | ChannelCredentials | undefined;
-
-export interface Replica {
-  endpoint: string;
-  stub: Stub;
-  /** Something was received on this connection. */
-  answered: boolean;
-  /** The service that the replica said it belongs to, if that is not the one in use. */
-  otherService: string;
-}
 
 export interface ConnectionOptions extends LoggerOption {
   endpoints: string;

@@ -2,13 +2,18 @@
 
 import { once } from "node:events";
 
-import { Candidacy, runUntilEnd, type WaitOptions, type Work } from "./candidacy.js";
+import {
+  Candidacy,
+  type ElectorEvents,
+  runUntilEnd,
+  type WaitOptions,
+  type Work,
+} from "./candidacy.js";
 import { Client, type ClientOptions } from "./client.js";
-import { NotElected, type ServiceError } from "./errors.js";
+import { NotElected } from "./errors.js";
 import type { Seat } from "./led-seat.js";
 import { MILLISECOND } from "./lease.js";
-import type { CauseName, SeatOptions } from "./seat.js";
-import type { Standing } from "./stubs/tenure/v1/election.js";
+import type { SeatOptions } from "./seat.js";
 import { Teller } from "./teller.js";
 import { checkName, checkNotNegative, checkValue } from "./validation.js";
 
@@ -22,45 +27,6 @@ export interface ElectorOptions {
    * this process's deadline. Absent: a quarter of the lease.
    */
   stopGraceMs?: number;
-}
-
-/**
- * Each event is emitted once per occurrence, in order. A listener that throws does not affect
- * others.
- */
-export interface ElectorEvents {
-  /** This process waits in the queue; `position` 1 is the next leader. */
-  standing: [candidacy: Candidacy, place: Standing];
-  /** This process leads. Emitted before the work begins. */
-  elected: [seat: Seat];
-  /** Half the lease passed without a renewal. The seat is still held. */
-  suspended: [seat: Seat];
-  /** Renewals work again. */
-  resumed: [seat: Seat];
-  /** An operator asks this process to make way. The work has been asked to stop. */
-  stepDown: [seat: Seat, successor: string];
-  /**
-   * The term has ended. "RESIGNED" if this process gave the seat up, "EXPIRED" if its deadline
-   * passed, "UNSPECIFIED" if it is unknown.
-   */
-  lost: [seat: Seat, cause: CauseName];
-  /** The watchdog: the work has not ended in time, and another candidate may soon hold the seat. */
-  overrun: [seat: Seat];
-  /**
-   * A call failed, or the service does not let this process stand for now. It keeps trying. Emitted
-   * once for unanswered calls, and once for a refusal.
-   */
-  trouble: [candidacy: Candidacy, error: ServiceError];
-  /**
-   * The service does not let this process stand: an option is malformed, or there is a newer
-   * session of the same candidate. It does not try again.
-   */
-  refused: [candidacy: Candidacy, error: ServiceError];
-  /**
-   * The work of `stand` has failed. As usual in Node.js, the error is thrown if there is no
-   * listener.
-   */
-  error: [error: unknown];
 }
 
 /** The jobs that `runIfLeader` runs in one election. */
@@ -211,11 +177,6 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  /** @internal The work of `stand` has failed. */
-  fail(error: unknown): void {
-    this.tell("error", error);
   }
 
   private jobsIn(election: string): Jobs {

@@ -1,9 +1,9 @@
 /** Leader election as a service: the client library of Tenure. */
 
-export { Candidacy, type WaitOptions, type Work } from "./candidacy.js";
+export { Candidacy, type ElectorEvents, type WaitOptions, type Work } from "./candidacy.js";
 export { Client, type ClientOptions } from "./client.js";
 export { Tls, type TlsOptions } from "./credentials.js";
-export { Elector, type ElectorEvents, type ElectorOptions } from "./elector.js";
+export { Elector, type ElectorOptions } from "./elector.js";
 export { type ErrorDetails, NotElected, SeatLost, ServiceError, TenureError } from "./errors.js";
 export {
   attach,

@@ -2,8 +2,8 @@
 
 import { Metadata, type ServiceError as RpcError, status } from "@grpc/grpc-js";
 
-import type { Connection, Replica } from "./connection.js";
 import { ServiceError } from "./errors.js";
+import type { Replica } from "./replica.js";
 import type { EndpointAnswer } from "./service-choice.js";
 import type { Call } from "./surroundings.js";
 
@@ -21,12 +21,18 @@ export interface Survey {
   cancel: () => void;
 }
 
+/** What a connection learns from a survey. */
+interface Outcomes {
+  succeeded(replica: Replica): void;
+  failed(replica: Replica, error: ServiceError): ServiceError;
+}
+
 /**
  * Resolves when all have answered, when more than half agree (on the pinned id, if there is one),
  * or after `patienceMs`. `late` gets later answers, until then.
  */
 export function survey(
-  connection: Connection,
+  connection: Outcomes,
   replicas: readonly Replica[],
   pinned: string,
   patienceMs: number,

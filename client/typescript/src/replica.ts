@@ -1,0 +1,12 @@
+// Asks all endpoints which service they belong to.
+
+import type { Stub } from "./surroundings.js";
+
+export interface Replica {
+  endpoint: string;
+  stub: Stub;
+  /** Something was received on this connection. */
+  answered: boolean;
+  /** The service that the replica said it belongs to, if that is not the one in use. */
+  otherService: string;
+}
