@@ -75,7 +75,11 @@ std::string AddressToAdvertise(const std::string& listen) {
 
 // Why the value of a flag is not an address; nothing if it is one.
 std::optional<std::string> FaultOf(const char* flag, const std::string& text, const char* example) {
-  if (network::ParseAddress(text)) return std::nullopt;
+  const auto address = network::ParseAddress(text);
+  if (address && address->port > 0) return std::nullopt;
+  if (address)
+    return std::string(flag) + ": '" + text +
+           "' has port 0; choose the port that others connect to";
   return std::string(flag) + ": '" + text + "' is not an address; write HOST:PORT, such as " +
          example;
 }

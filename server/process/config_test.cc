@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -368,6 +369,9 @@ TEST_F(ConfigTest, ABadAddressIsRefusedWithItsFlagAndTheRightExample) {
                                                     "' is not an address; write HOST:PORT, such "
                                                     "as 127.0.0.1:7071\n");
   }
+  EXPECT_EQ(Refused({"--listen", "127.0.0.1:0"}),
+            "tenured: --listen: '127.0.0.1:0' has port 0; choose the port that others connect "
+            "to\n");
   for (const std::string text : {"7070", "host", ":7070", "0.0.0.0:7070", "[::]:7070"}) {
     EXPECT_THAT(Refused({"--advertise", text}),
                 HasSubstr("--advertise: '" + text + "' is not where others reach this replica"));
@@ -448,6 +452,15 @@ TEST_F(ConfigTest, APasswordFileThatCannotBeReadIsRefused) {
               HasSubstr("'no/such/file'"));
   EXPECT_THAT(Refused({"--store", "mysql://u@h/d", "--store-password-file", folder}),
               HasSubstr(folder));
+}
+
+TEST_F(ConfigTest, APasswordFileThatIsAPipeIsRefused) {
+  const std::string pipe = ::testing::TempDir() + "/pipe-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+
+  EXPECT_THAT(Refused({"--store", "mysql://u@h/d", "--store-password-file", pipe}),
+              HasSubstr("'" + pipe + "' is a pipe; use a file, since it is read more than once"));
+  std::filesystem::remove(pipe);
 }
 
 TEST_F(ConfigTest, APasswordInTheUrlIsRefusedAndNotRepeated) {

@@ -5,8 +5,10 @@
 #include <cppconn/exception.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "storage/mysql/answer_limit.h"
@@ -149,6 +151,10 @@ std::optional<std::string> FaultOfFiles(const Tls& tls) {
 }
 
 tl::expected<std::string, std::string> ReadPassword(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(file, ignored)) {
+    return tl::unexpected("'" + file + "' is a pipe; use a file, since it is read more than once");
+  }
   std::ifstream stream(file);
   std::string password;
   if (!stream || (!std::getline(stream, password) && !stream.eof())) {
