@@ -1,14 +1,21 @@
-// The columns of each kind of row, in the order in which storage/rows.h reads them. The same in all
-// dialects; macros, because SQLite's statements are literals.
+// The columns of each kind of row, once for all dialects: storage/rows.h reads them in this order,
+// and storage/cells.h has their values. Macros, because SQLite's statements are literals.
 #pragma once
 
-#define TENURE_ELECTION_COLUMNS                                                                 \
-  "e.name, e.term, e.revision, e.next_ticket, e.waiting, e.leader_session, e.leader_candidate," \
-  " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"           \
-  " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"   \
-  " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"       \
-  " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us,"       \
-  " e.creator"
+// Each column of an election after its name, and whether a grant, a resignation or a new value can
+// change it. FIRST and X make something of a column.
+#define TENURE_ELECTION_FIELDS(FIRST, X)                                                           \
+  FIRST(term, true)                                                                                \
+  X(revision, true) X(next_ticket, true) X(waiting, true) X(leader_session, true)                  \
+      X(leader_candidate, true) X(leader_lease_ttl_us, true) X(leader_value, true)                 \
+          X(leader_elected_at_us, true) X(leader_attempt, true) X(lock_delay_us, false)            \
+              X(min_hold_us, false) X(lease_ttl_default_us, false) X(lease_ttl_max_us, false)      \
+                  X(queue_max, false) X(paused, false) X(deleted, false) X(vacant_until_us, false) \
+                      X(appointed_candidate, false) X(appointed_until_us, false)                   \
+                          X(cooling_until_us, false) X(wake_at_us, true) X(history_from, false)    \
+                              X(vacant_cause, true) X(vacant_since_us, true) X(creator, false)
+#define TENURE_SELECTED(column, of_seat) ", e." #column
+#define TENURE_ELECTION_COLUMNS "e.name" TENURE_ELECTION_FIELDS(TENURE_SELECTED, TENURE_SELECTED)
 #define TENURE_CANDIDACY_COLUMNS \
   "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
 #define TENURE_SESSION_COLUMNS                                                         \

@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "core/law/remembered.h"
 #include "core/limits.h"
+#include "storage/cells.h"
 #include "storage/columns.h"
 
 namespace tenure::mysql::query {
@@ -43,6 +44,13 @@ uint64_t Literal(HomeId home) { return home.value; }
 int64_t Literal(Duration duration) { return duration.count(); }
 int64_t Literal(DbTime time) { return time.since_epoch.count(); }
 
+std::string LiteralOf(const Cell& cell) {
+  if (const auto* bytes = std::get_if<std::string_view>(&cell)) return Literal(*bytes);
+  if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
+  if (const auto* number = std::get_if<uint64_t>(&cell)) return std::to_string(*number);
+  return "NULL";
+}
+
 // Joins what `write` makes of each item: "one, two, three".
 template <typename Items, typename Write>
 std::string Join(const Items& items, std::string_view separator, Write write) {
@@ -57,6 +65,12 @@ std::string Join(const Items& items, std::string_view separator, Write write) {
 template <typename Items>
 std::string Literals(const Items& items) {
   return Join(items, ", ", [](const auto& item) { return Literal(item); });
+}
+
+// "one, two, three": the values of a row.
+template <typename Cells>
+std::string LiteralsOf(const Cells& cells) {
+  return Join(cells, ", ", LiteralOf);
 }
 
 // Compares pairs, since MariaDB takes 160 ms to plan 500 conditions that are joined by OR. But it
@@ -163,17 +177,6 @@ std::vector<std::string> Prove(const HomeWitness& witness, bool writes) {
   return {write, "SELECT CAST(ROW_COUNT() AS UNSIGNED) - 1"};
 }
 
-template <typename T>
-std::string Nullable(const std::optional<T>& value) {
-  return value ? fmt::format("{}", Literal(*value)) : "NULL";
-}
-
-std::string SettingsValues(const Settings& settings) {
-  return fmt::format("{}, {}, {}, {}, {}", Literal(settings.lock_delay), Literal(settings.min_hold),
-                     Literal(settings.lease_ttl_default), Literal(settings.lease_ttl_max),
-                     settings.queue_max);
-}
-
 // What `write` makes of each column of "a, b".
 template <typename Write>
 std::string ForEachColumn(std::string_view columns, Write write) {
@@ -192,20 +195,35 @@ std::string Overwrite(std::string_view columns) {
 }
 
 // "s.a, s.b" of "a, b".
+struct Field {
+  std::string_view name;
+  bool of_seat;
+};
+#define TENURE_FIELD(column, of_seat) {#column, of_seat},
+constexpr Field kElectionFields[] = {TENURE_ELECTION_FIELDS(TENURE_FIELD, TENURE_FIELD)};
+
+// Those columns of elections that are `wanted`.
+template <typename Wanted>
+std::string SaveElections(const std::vector<const Election*>& elections, Wanted wanted) {
+  std::string columns;
+  for (const Field& field : kElectionFields) {
+    if (wanted(field)) columns += (columns.empty() ? "" : ", ") + std::string(field.name);
+  }
+  const auto row = [&](const Election* it) {
+    std::string values = "(" + Literal(it->name);
+    const auto cells = CellsOf(*it);
+    static_assert(std::size(kElectionFields) == std::tuple_size_v<decltype(cells)>);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (wanted(kElectionFields[i])) values += ", " + LiteralOf(cells[i]);
+    }
+    return values + ")";
+  };
+  return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
+                     columns, Join(elections, ", ", row), Overwrite(columns));
+}
+
 std::string OfTable(char alias, std::string_view columns) {
   return ForEachColumn(columns, [&](auto it) { return fmt::format("{}.{}", alias, it); });
-}
-
-std::string LeaderValues(const std::optional<Leader>& leader) {
-  if (!leader) return "NULL, NULL, NULL, NULL, NULL, NULL";
-  return fmt::format("{}, {}, {}, {}, {}, {}", Literal(leader->session), Literal(leader->candidate),
-                     Literal(leader->lease_ttl), Literal(leader->value),
-                     Literal(leader->elected_at), leader->call_id.value);
-}
-
-std::string EndValues(const std::optional<Vacancy>& vacancy) {
-  if (!vacancy) return "NULL, NULL";
-  return fmt::format("{}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since));
 }
 
 }  // namespace
@@ -336,49 +354,15 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
 }
 
 std::string SaveSeats(const std::vector<const Election*>& elections) {
-  static constexpr char kColumns[] =
-      "term, revision, next_ticket, waiting, leader_session, leader_candidate,"
-      " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, wake_at_us,"
-      " vacant_cause, vacant_since_us";
-  const auto row = [](const Election* it) {
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {})", Literal(it->name), it->term.value,
-                       it->revision.value, it->next_ticket.value, it->waiting,
-                       LeaderValues(it->leader), Nullable(it->wake_at), EndValues(it->vacancy));
-  };
-  return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
-                     kColumns, Join(elections, ", ", row), Overwrite(kColumns));
+  return SaveElections(elections, [](const Field& field) { return field.of_seat; });
 }
 
 std::string SaveElections(const std::vector<const Election*>& elections) {
-  static constexpr char kColumns[] =
-      "term, revision, next_ticket, waiting, leader_session, leader_candidate,"
-      " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us,"
-      " min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted,"
-      " vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us,"
-      " history_from, vacant_cause, vacant_since_us, creator";
-  const auto row = [](const Election* it) {
-    const auto& appointment = it->appointment;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
-                       Literal(it->name), it->term.value, it->revision.value, it->next_ticket.value,
-                       it->waiting, LeaderValues(it->leader), SettingsValues(it->settings),
-                       it->paused ? 1 : 0, it->deleted ? 1 : 0, Literal(it->vacant_until),
-                       appointment ? Literal(appointment->candidate) : "NULL",
-                       appointment ? Nullable(appointment->until) : "NULL",
-                       Literal(it->cooling_until), Nullable(it->wake_at), it->history_from.value,
-                       EndValues(it->vacancy), Literal(it->creator));
-  };
-  return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
-                     kColumns, Join(elections, ", ", row), Overwrite(kColumns));
+  return SaveElections(elections, [](const Field&) { return true; });
 }
 
 std::string OpenSessions(const std::vector<const Session*>& sessions) {
-  const auto row = [](const Session* it) {
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id),
-                       Literal(it->candidate), Literal(it->lease_ttl), static_cast<int>(it->ended),
-                       Literal(it->ended_at), Literal(it->opened_at), Literal(it->lease_ttl_asked),
-                       Literal(it->lease_ttl_since), Literal(it->identity), Literal(it->home),
-                       it->moves, it->ended == Cause::kNone ? 0 : 1);
-  };
+  const auto row = [](const Session* it) { return "(" + LiteralsOf(CellsOf(*it)) + ")"; };
   return fmt::format("INSERT INTO sessions ({}, state) VALUES {}", kSessionColumns,
                      Join(sessions, ", ", row));
 }
@@ -443,14 +427,10 @@ std::string DeletePlaces(const std::vector<PlaceKey>& places) {
 std::string SavePlaces(
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies) {
   const auto row = [](const auto& it) {
-    const Candidacy& candidacy = *it.second;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {})", Literal(*it.first),
-                       Literal(candidacy.session), Literal(candidacy.candidate),
-                       candidacy.ticket.value, ~candidacy.priority, Literal(candidacy.value),
-                       candidacy.call_id.value, candidacy.asked_again ? 1 : 0);
+    return fmt::format("({}, {})", Literal(*it.first), LiteralsOf(CellsOf(*it.second)));
   };
   return fmt::format(
-      "INSERT INTO candidacies (election, session, candidate, ticket, precedence, value, attempt,"
+      "INSERT INTO candidacies (election, session, ticket, precedence, value, attempt, candidate,"
       " asked_again) VALUES {} ON DUPLICATE KEY UPDATE {}",
       Join(candidacies, ", ", row), Overwrite("ticket, precedence, value, attempt, asked_again"));
 }
@@ -510,13 +490,7 @@ std::vector<std::string> AdvancePartitions(const std::vector<int>& partitions,
 
 std::string SaveEvents(const std::map<int, std::vector<const Event*>>& events) {
   const auto row = [&](const Event* it, int partition, std::string_view offset) {
-    const Leader& leader = it->leader;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
-                       Literal(it->election), it->revision.value, static_cast<int>(it->type),
-                       static_cast<int>(it->cause), it->term.value, Literal(leader.session),
-                       Literal(leader.candidate), Literal(leader.lease_ttl), Literal(leader.value),
-                       Literal(leader.elected_at), Literal(it->at), Literal(it->successor),
-                       partition, offset);
+    return fmt::format("({}, {}, {})", LiteralsOf(CellsOf(*it)), partition, offset);
   };
   std::vector<std::string> rows;
   for (const auto& [partition, of_partition] : events) {

@@ -22,6 +22,9 @@ int WaitForLock(void*, int pauses) {
 
 void Bind(SQLite::Statement& statement, int index, const Value& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return statement.bind(index, *number);
+  if (const auto* number = std::get_if<uint64_t>(&value)) {
+    return statement.bind(index, static_cast<int64_t>(*number));
+  }
   if (const auto* bytes = std::get_if<std::string_view>(&value)) {
     const char* data = bytes->empty() ? "" : bytes->data();  // a null pointer would bind NULL
     return statement.bindNoCopy(index, data, static_cast<int>(bytes->size()));
@@ -69,10 +72,16 @@ void Connection::UseLog() {
 }
 
 void Connection::Execute(const char* sql, Values parameters) {
-  ForEach(sql, parameters, [](const Row&) {});
+  Execute(sql, std::span<const Value>(parameters.begin(), parameters.size()));
 }
 
-SQLite::Statement& Connection::Start(const char* sql, Values parameters) {
+void Connection::Execute(const char* sql, std::span<const Value> parameters) {
+  SQLite::Statement& statement = Start(sql, parameters);
+  while (statement.executeStep()) continue;
+  statement.reset();
+}
+
+SQLite::Statement& Connection::Start(const char* sql, std::span<const Value> parameters) {
   auto& statement = statements_[sql];
   if (statement == nullptr) statement = std::make_unique<SQLite::Statement>(database_, sql);
   statement->tryReset();

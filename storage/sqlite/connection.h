@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,14 +20,15 @@
 #include <vector>
 
 #include "core/types.h"
+#include "storage/cells.h"
 #include "storage/sqlite/database_file.h"
 
 namespace tenure::sqlite {
 
 inline constexpr char kInMemory[] = ":memory:";
 
-// What can be bound to a parameter: nothing is NULL, bytes are a BLOB.
-using Value = std::variant<std::monostate, int64_t, std::string_view>;
+// What can be bound to a parameter: bytes are a BLOB.
+using Value = Cell;
 using Values = std::initializer_list<Value>;
 
 inline std::string_view Bytes(const SessionId& id) {
@@ -79,6 +81,7 @@ class Connection {
   // REQUIRES: Tenure's tables are in the file, or are about to be made.
   void TakeOver();
   void Execute(const char* sql, Values parameters = {});
+  void Execute(const char* sql, std::span<const Value> parameters);
   // Without parameters, and not prepared.
   void ExecuteOnce(const char* sql) { database_.exec(sql); }
   // The number of rows that the last changing statement changed.
@@ -86,7 +89,7 @@ class Connection {
 
   template <typename Visit>
   void ForEach(const char* sql, Values parameters, Visit visit) {
-    SQLite::Statement& statement = Start(sql, parameters);
+    SQLite::Statement& statement = Start(sql, {parameters.begin(), parameters.size()});
     while (statement.executeStep()) visit(Row(statement));
     statement.reset();
   }
@@ -101,7 +104,7 @@ class Connection {
   // Converts the first row, if there is one.
   template <typename Convert>
   auto First(const char* sql, Values parameters, Convert convert) {
-    SQLite::Statement& statement = Start(sql, parameters);
+    SQLite::Statement& statement = Start(sql, {parameters.begin(), parameters.size()});
     std::optional<std::invoke_result_t<Convert, const Row&>> first;
     if (statement.executeStep()) first = convert(Row(statement));
     statement.reset();
@@ -117,7 +120,7 @@ class Connection {
   // Lets readers and a writer use the file at once. REQUIRES: the file is Tenure's, or may be.
   void UseLog();
   // Bytes among the parameters must outlive the rows.
-  SQLite::Statement& Start(const char* sql, Values parameters);
+  SQLite::Statement& Start(const char* sql, std::span<const Value> parameters);
 
   SQLite::Database database_;
   std::optional<DatabaseFile> file_;  // nothing in memory

@@ -1,69 +1,20 @@
 #include "storage/sqlite/save.h"
 
+#include <span>
 #include <vector>
 
+#include "storage/cells.h"
 #include "storage/changes.h"
 #include "storage/sqlite/sql.h"
 
 namespace tenure::sqlite {
 namespace {
 
-void SaveSession(Connection& connection, const Session& session) {
-  connection.Execute(
-      query::kSaveSession,
-      {Bytes(session.id), session.candidate, Int(session.lease_ttl),
-       static_cast<int64_t>(session.ended), Int(session.ended_at), Int(session.opened_at),
-       Int(session.lease_ttl_asked), Int(session.lease_ttl_since), session.identity,
-       Int(session.home), Int(session.moves), int64_t{session.ended == Cause::kNone ? 0 : 1}});
-}
-
-void SaveElection(Connection& connection, const Election& election) {
-  const auto& leader = election.leader;
-  const Settings& settings = election.settings;
-  const auto& appointment = election.appointment;
-  const auto& vacancy = election.vacancy;
-  const auto null = std::monostate();
-  const auto time_or_null = [&](const std::optional<DbTime>& time) {
-    return time ? Value(Int(*time)) : null;
-  };
-  connection.Execute(query::kSaveElection,
-                     {election.name.bytes,
-                      Int(election.term.value),
-                      Int(election.revision.value),
-                      Int(election.next_ticket.value),
-                      Int(election.waiting),
-                      leader ? Value(Bytes(leader->session)) : null,
-                      leader ? Value(leader->candidate) : null,
-                      leader ? Value(Int(leader->lease_ttl)) : null,
-                      leader ? Value(leader->value) : null,
-                      leader ? Value(Int(leader->elected_at)) : null,
-                      leader ? Value(Int(leader->call_id.value)) : null,
-                      Int(settings.lock_delay),
-                      Int(settings.min_hold),
-                      Int(settings.lease_ttl_default),
-                      Int(settings.lease_ttl_max),
-                      Int(settings.queue_max),
-                      int64_t{election.paused},
-                      int64_t{election.deleted},
-                      Int(election.vacant_until),
-                      appointment ? Value(appointment->candidate) : null,
-                      appointment ? time_or_null(appointment->until) : null,
-                      Int(election.cooling_until),
-                      time_or_null(election.wake_at),
-                      Int(election.history_from.value),
-                      vacancy ? Value(static_cast<int64_t>(vacancy->cause)) : null,
-                      vacancy ? Value(Int(vacancy->since)) : null,
-                      election.creator});
-}
-
-void SaveEvent(Connection& connection, const Event& event, int partition, uint64_t offset) {
-  const Leader& leader = event.leader;
-  connection.Execute(
-      query::kSaveEvent,
-      {event.election.bytes, Int(event.revision.value), static_cast<int64_t>(event.type),
-       static_cast<int64_t>(event.cause), Int(event.term.value), Bytes(leader.session),
-       leader.candidate, Int(leader.lease_ttl), leader.value, Int(leader.elected_at), Int(event.at),
-       event.successor, int64_t{partition}, Int(offset)});
+// A row, from values with others before and after them.
+std::vector<Value> RowOf(std::vector<Value> values, std::span<const Cell> cells, Values last = {}) {
+  values.insert(values.end(), cells.begin(), cells.end());
+  values.insert(values.end(), last);
+  return values;
 }
 
 std::vector<PartitionOffset> SaveEvents(Connection& connection, const TransactionState& decided,
@@ -80,7 +31,10 @@ std::vector<PartitionOffset> SaveEvents(Connection& connection, const Transactio
       throw SQLite::Exception("the database's history is not the one that this replica knows");
     }
     connection.Execute(query::kAdvancePartition, {int64_t{partition}});
-    for (const Event* event : events) SaveEvent(connection, *event, partition, offset);
+    for (const Event* event : events) {
+      connection.Execute(query::kSaveEvent,
+                         RowOf({}, CellsOf(*event), {int64_t{partition}, Int(offset)}));
+    }
     committed.push_back({partition, offset});
   }
   return committed;
@@ -111,9 +65,14 @@ void CheckHome(Connection& connection, const HomeWitness& witness) {
 std::vector<PartitionOffset> Save(Connection& connection, const TransactionState& loaded,
                                   const TransactionState& decided, const CommitRules& rules) {
   const Changes changes = Compare(loaded, decided);
-  for (const Election* election : changes.elections) SaveElection(connection, *election);
-  for (const Session* session : changes.opened) SaveSession(connection, *session);
-  for (const Session* session : changes.sessions) SaveSession(connection, *session);
+  for (const Election* election : changes.elections) {
+    connection.Execute(query::kSaveElection, RowOf({election->name.bytes}, CellsOf(*election)));
+  }
+  for (const auto* sessions : {&changes.opened, &changes.sessions}) {
+    for (const Session* session : *sessions) {
+      connection.Execute(query::kSaveSession, CellsOf(*session));
+    }
+  }
   for (const ElectionName* name : changes.emptied) {
     connection.Execute(query::kEmptyQueue, {name->bytes});
     connection.Execute(query::kEmptyCoolDowns, {name->bytes});
@@ -122,11 +81,7 @@ std::vector<PartitionOffset> Save(Connection& connection, const TransactionState
     connection.Execute(query::kDeletePlace, {place.election.bytes, Bytes(place.session)});
   }
   for (const auto& [election, candidacy] : changes.candidacies) {
-    connection.Execute(
-        query::kSavePlace,
-        {election->bytes, Bytes(candidacy->session), Int(candidacy->ticket.value),
-         int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->call_id.value),
-         candidacy->candidate, int64_t{candidacy->asked_again}});
+    connection.Execute(query::kSavePlace, RowOf({election->bytes}, CellsOf(*candidacy)));
   }
   for (const CoolDown& cool_down : changes.cool_downs) {
     connection.Execute(query::kSaveCoolDown,

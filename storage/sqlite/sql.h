@@ -39,32 +39,15 @@ inline constexpr char kLoadCoolDowns[] =
     "SELECT candidate, until_us FROM cool_downs WHERE election = ? AND until_us > ?";
 inline constexpr char kLoadSession[] =
     "SELECT " TENURE_SESSION_COLUMNS " FROM sessions WHERE id = ?";
+#define TENURE_NAMED(column, of_seat) ", " #column
+#define TENURE_MARKED(column, of_seat) ", ?"
+#define TENURE_OVERWRITTEN_FIRST(column, of_seat) #column " = excluded." #column
+#define TENURE_OVERWRITTEN(column, of_seat) ", " #column " = excluded." #column
 inline constexpr char kSaveElection[] =
-    "INSERT INTO elections (name,"
-    " term, revision, next_ticket, waiting, leader_session, leader_candidate, "
-    "leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us, "
-    "min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted, "
-    "vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us, "
-    "history_from, vacant_cause, vacant_since_us, creator"
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (name) DO UPDATE SET"
-    " term = excluded.term, revision = excluded.revision, "
-    "next_ticket = excluded.next_ticket, waiting = excluded.waiting, "
-    "leader_session = excluded.leader_session, leader_candidate = excluded.leader_candidate, "
-    "leader_lease_ttl_us = excluded.leader_lease_ttl_us, "
-    "leader_value = excluded.leader_value, "
-    "leader_elected_at_us = excluded.leader_elected_at_us, "
-    "leader_attempt = excluded.leader_attempt, lock_delay_us = excluded.lock_delay_us, "
-    "min_hold_us = excluded.min_hold_us, "
-    "lease_ttl_default_us = excluded.lease_ttl_default_us, "
-    "lease_ttl_max_us = excluded.lease_ttl_max_us, queue_max = excluded.queue_max, "
-    "paused = excluded.paused, deleted = excluded.deleted, "
-    "vacant_until_us = excluded.vacant_until_us, "
-    "appointed_candidate = excluded.appointed_candidate, "
-    "appointed_until_us = excluded.appointed_until_us, "
-    "cooling_until_us = excluded.cooling_until_us, wake_at_us = excluded.wake_at_us, "
-    "history_from = excluded.history_from, vacant_cause = excluded.vacant_cause, "
-    "vacant_since_us = excluded.vacant_since_us, creator = excluded.creator";
+    "INSERT INTO elections (name" TENURE_ELECTION_FIELDS(TENURE_NAMED, TENURE_NAMED)
+    ") VALUES (?" TENURE_ELECTION_FIELDS(TENURE_MARKED, TENURE_MARKED)
+    ") ON CONFLICT (name) DO UPDATE SET "
+    TENURE_ELECTION_FIELDS(TENURE_OVERWRITTEN_FIRST, TENURE_OVERWRITTEN);
 inline constexpr char kUsage[] =
     "SELECT COUNT(*), COALESCE(SUM("
     "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"
