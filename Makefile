@@ -25,7 +25,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters cluster-contract \
 	test-guarded-set test-hostile test-admin-storm fuzz test-run test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
-	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
+	test-compose test-docs test-monitoring bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
 	image package pictures bench bench-scale bench-overload bench-figure bench-homegrown check check-locks check-style check-proto model fix clean
 
 ##@ Run
@@ -108,10 +108,6 @@ test-admin-storm: ## Operators and candidates act all at once for SECONDS=60 (SE
 fuzz: ## Look for bytes that break the law, a parser or a port, for SECONDS=60 each (TARGET=law: only that one)
 	@scripts/build.sh --preset fuzz --with fuzz $(if $(TARGET),fuzz_$(TARGET),fuzz_targets)
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
-
-test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
-	@scripts/build.sh --with test library_test
-	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/library_test stall_test
 
 test-run: ## A new user's first minutes on this machine: make run, a campaign, and one suite
 	@scripts/first-minutes.sh
