@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <utility>
 
 namespace tenure {
 namespace {
@@ -42,6 +43,10 @@ std::string FaultOfOutput() {
 
 void WriteError(std::string line) {
   if (BecomesWritable(STDOUT_FILENO, std::chrono::milliseconds(0))) FlushOutput();
+  WriteErrorAlone(std::move(line));
+}
+
+void WriteErrorAlone(std::string line) {
   line += '\n';
   if (BecomesWritable(STDERR_FILENO, kErrorPatience)) {
     (void)!write(STDERR_FILENO, line.data(), line.size());

@@ -17,5 +17,7 @@ void FlushOutput();
 // full pipe. Drops the line if nobody has read standard error for a second. Does not use std::cerr,
 // whose lock a thread that waits for a reader may hold forever.
 void WriteError(std::string line);
+// The same, but leaves standard output alone.
+void WriteErrorAlone(std::string line);
 
 }  // namespace tenure

@@ -10,6 +10,7 @@
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
+#include "client/tool/timed_lock.h"
 #include "client/tool/words.h"
 #include "tenure/elector.h"
 
@@ -64,7 +65,7 @@ class CampaignRun {
   template <typename... Arguments>
   auto UntilTheEnd(void (CampaignRun::*tell)(Arguments...)) {
     return [this, tell](Arguments... arguments) {
-      const std::lock_guard lock(mutex_);
+      const std::unique_lock lock(mutex_);
       if (!ending_) (this->*tell)(arguments...);
       if (Output::Failed()) End(kExitError, true);
     };
@@ -199,17 +200,17 @@ class CampaignRun {
   // For the signals' thread.
 
   void OnSignal() {
-    const std::unique_lock lock(mutex_, Output::kPatience);
+    std::unique_lock lock(mutex_, Output::kPatience);
     if (!lock.owns_lock()) {
       (void)client_->Close(kResignPatience);
-      Output::GiveUp();
+      if (!lock.try_lock_for(Output::kPatience)) Output::GiveUp();
     }
     End(elected_ ? EXIT_SUCCESS : kExitNotElected, true);
   }
 
   const Output output_;
   const CampaignOptions& options_;
-  std::timed_mutex mutex_;  // a callback holds it while it prints
+  TimedLock mutex_;  // a callback holds it while it prints
   std::condition_variable_any changed_;
   bool standing_shown_ = false;   // guarded by mutex_
   bool elected_ = false;          // guarded by mutex_

@@ -24,7 +24,9 @@ class ObserveRun {
                   {.on_response = [this](const v1::ObserveResponse& response) { Show(response); }}),
         signals_([this](int) {
           follower_.Stop();
-          if (end_.wait_for(Output::kPatience) == std::future_status::timeout) Output::GiveUp();
+          while (end_.wait_for(Output::kPatience) == std::future_status::timeout) {
+            if (Output::Writing()) Output::GiveUp();
+          }
         }) {}
 
   int Run() {

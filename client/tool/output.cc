@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <iostream>
 
 #include "base/text.h"
@@ -12,6 +13,8 @@
 namespace tenure {
 namespace {
 
+std::atomic<int> writing = 0;  // threads
+
 // Values are bytes: invalid UTF-8 is shown as U+FFFD.
 std::string Dump(const Json& object) {
   return PrintableJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -20,8 +23,10 @@ std::string Dump(const Json& object) {
 }  // namespace
 
 void Output::Line(const Json& object, const std::string& text) const {
+  ++writing;
   std::cout << (json_ ? Dump(object) : Printable(text)) << '\n';
   FlushOutput();
+  --writing;
 }
 
 void Output::Object(const Json& object) const { std::cout << Dump(object) << '\n'; }
@@ -41,9 +46,12 @@ int Output::Close(int exit_code) {
   return kExitError;
 }
 
+bool Output::Writing() { return writing > 0; }
+
+// Another thread holds the stream of standard output.
 void Output::GiveUp() {
-  Complain("cannot write the output: nobody reads it");
-  _exit(kExitError);  // another thread holds the stream
+  WriteErrorAlone("tenure: cannot write the output: nobody reads it");
+  _exit(kExitError);
 }
 
 void Output::Complain(const std::string& what) { WriteError("tenure: " + Printable(what)); }

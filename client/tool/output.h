@@ -36,6 +36,8 @@ class Output {
 
   // How long a command that was asked to end waits for a reader of its standard output.
   static constexpr std::chrono::seconds kPatience{1};
+  // Whether a thread is writing a line. Thread-safe.
+  [[nodiscard]] static bool Writing();
   // Ends the process: its standard output is a pipe that is full.
   [[noreturn]] static void GiveUp();
 

@@ -333,7 +333,7 @@ class Flags {
     advertise =
         network::WithBrackets(advertise.empty() ? AddressToAdvertise(config_.listen) : advertise);
     const auto advertised = network::ParseAddress(advertise);
-    if (!advertised || network::IsAllAddresses(advertised->host)) {
+    if (!advertised || advertised->port == 0 || network::IsAllAddresses(advertised->host)) {
       return "--advertise: '" + advertise +
              "' is not where others reach this replica; write HOST:PORT, such as " + HostName() +
              ":7070";

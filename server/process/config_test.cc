@@ -372,7 +372,7 @@ TEST_F(ConfigTest, ABadAddressIsRefusedWithItsFlagAndTheRightExample) {
   EXPECT_EQ(Refused({"--listen", "127.0.0.1:0"}),
             "tenured: --listen: '127.0.0.1:0' has port 0; choose the port that others connect "
             "to\n");
-  for (const std::string text : {"7070", "host", ":7070", "0.0.0.0:7070", "[::]:7070"}) {
+  for (const std::string text : {"7070", "host", "host:0", ":7070", "0.0.0.0:7070", "[::]:7070"}) {
     EXPECT_THAT(Refused({"--advertise", text}),
                 HasSubstr("--advertise: '" + text + "' is not where others reach this replica"));
   }

@@ -39,7 +39,7 @@ std::string CutPage(std::vector<Item>& items, size_t limit, Token token_of) {
   return token_of(items.back());
 }
 
-// What the answer to a change says besides the election.
+// What the answer to a change says: the election, unless an overload knows more.
 
 template <typename Request, typename Response>
 void Fill(const AdminAnswer& answer, const Request&, Response& it) {
@@ -143,9 +143,9 @@ void AdminService::List(
   };
   using ReadPage = std::function<Result<Page>(OperatorStore&)>;
   const auto size = ParsePageSize(request.page_size());
-  Result<ReadPage> page = !size ? tl::unexpected(size.error())
-                          : !read
-                              ? tl::unexpected(read.error())
+  Result<ReadPage> page = !read ? tl::unexpected(read.error())
+                          : !size
+                              ? tl::unexpected(size.error())
                               : Result<ReadPage>([size = *size, read = *std::move(read),
                                                   token_of](OperatorStore& store) -> Result<Page> {
                                   auto rows = read(store, size + 1);

@@ -194,7 +194,6 @@ std::string Overwrite(std::string_view columns) {
   return ForEachColumn(columns, [](auto it) { return fmt::format("{0} = VALUES({0})", it); });
 }
 
-// "s.a, s.b" of "a, b".
 struct Field {
   std::string_view name;
   bool of_seat;
@@ -222,6 +221,7 @@ std::string SaveElections(const std::vector<const Election*>& elections, Wanted 
                      columns, Join(elections, ", ", row), Overwrite(columns));
 }
 
+// "s.a, s.b" of "a, b".
 std::string OfTable(char alias, std::string_view columns) {
   return ForEachColumn(columns, [&](auto it) { return fmt::format("{}.{}", alias, it); });
 }

@@ -203,7 +203,7 @@ class FakeTenure:
         if client._options.surroundings is not self._surroundings:
             return False
         ended = False
-        for candidacy in [cast(Candidacy, it) for it in client._unfinished]:
+        for candidacy in [cast(Candidacy, it) for it in list(client._unfinished)]:
             seat = candidacy._seat
             if seat and seat._stop.done() and candidacy._users and seat not in self._overdue:
                 ended = candidacy._wait_for_work(_WORK_PATIENCE) or ended

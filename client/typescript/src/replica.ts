@@ -1,4 +1,4 @@
-// Asks all endpoints which service they belong to.
+// One endpoint of a connection, as it was seen last.
 
 import type { Stub } from "./surroundings.js";
 
