@@ -16,15 +16,15 @@ inline constexpr size_t kRequestIdBytesMax = 64;
 inline constexpr size_t kSessionsPerRenewalMax = 500;
 inline constexpr size_t kObservedMax = 10'000;  // elections on one stream
 inline constexpr size_t kPrefixesMax = 64;      // different ones, on one stream
-// So that each election can be resumed by name, beside the prefixes.
+// Leaves room to name each observed election in addition to the prefixes.
 inline constexpr size_t kSelectorsMax = kObservedMax + 1'000;
 inline constexpr size_t kElectionsPerCampaignMax = 32;
 inline constexpr size_t kReasonBytesMax = 255;
 inline constexpr size_t kCoolDownsMax = 100;  // of one election
 inline constexpr Duration kAdminDurationMax = std::chrono::hours(24);
 inline constexpr uint64_t kAdminQueueMax = 1'000'000;
-// An election that was used more recently is not purged. So all of its events were published long
-// ago, even by replicas that were stopped for hours.
+// An election that was used more recently is not purged. By then all its events have been
+// published, even by replicas that were stopped for hours.
 inline constexpr Duration kUnusedMin = std::chrono::hours(24);
 // The minimum by which numbers are raised after commits were lost.
 inline constexpr uint64_t kBumpMin = 1'000'000;

@@ -31,8 +31,8 @@ using HomeId = StrongNumber<struct HomeIdTag>;      // one run of a replica; ran
 
 using Duration = std::chrono::microseconds;
 
-// A moment on the database's clock, in microseconds since the epoch (UTC). Delays, cool-downs and
-// reservations end by it, and history is dated by it. No session ends by it.
+// A moment on the database's clock, in microseconds since the epoch (UTC). Used for delays,
+// cool-downs, reservations and timestamps; never for ending sessions.
 struct DbTime {
   Duration since_epoch{0};
 
@@ -100,7 +100,8 @@ struct Session {
   DbTime lease_ttl_since = {};
   std::string identity = {};  // of the opener, by the server's policy; empty without one
   // The replica that its renewals reach, and how often that has changed. Its home ends it, or, once
-  // its home is dead, another replica. A session of 0.1 has none until it is adopted.
+  // its home is dead, another replica. A session opened by release 0.1 has none until it is
+  // adopted.
   HomeId home = {};
   uint64_t moves = 0;
 
@@ -178,8 +179,9 @@ struct Leader {
 
 // What operators set for one election.
 struct Settings {
-  Duration lock_delay{0};         // how long the seat stays empty after an unclean end
-  Duration min_hold{0};           // after an earlier resignation the seat stays empty until then
+  Duration lock_delay{0};  // how long the seat stays empty after an unclean end
+  // Minimum length of a term: if the leader resigns sooner, the seat stays empty until it is up.
+  Duration min_hold{0};
   Duration lease_ttl_default{0};  // 0: the server's
   Duration lease_ttl_max{0};      // 0: the server's
   uint64_t queue_max = 0;         // 0: the server's
@@ -219,7 +221,7 @@ struct Election {
   DbTime vacant_until = {};  // no grant is made before
   std::optional<Appointment> appointment = {};
   DbTime cooling_until = {};           // the end of the last cool-down; 0 if there is none
-  std::optional<DbTime> wake_at = {};  // when the passing of time alone may allow a grant
+  std::optional<DbTime> wake_at = {};  // when a grant may become possible without another command
   Revision history_from = {};          // events before this one were deleted
   // Nothing while somebody leads, or if nobody has since the election was created.
   std::optional<Vacancy> vacancy = {};

@@ -29,15 +29,15 @@ class HomeWatch {
 
   // What the database says of all homes but the watcher's own: the rows that are not dead, and
   // homes that still have sessions although they are dead or have no row. `now` is after the answer
-  // arrived. A home that is in neither is forgotten.
+  // arrived. Forgets homes in neither list.
   void Saw(const std::vector<HomeRow>& living, const std::vector<HomeId>& gone, ServiceTime now);
 
   // This replica could not beat for a while. Others may not have been able to, either: from the
   // next answer on, each has its full time again.
   void Interrupted() { living_.clear(); }
 
-  // The homes whose beat has not changed for as long as it is good, by their own row. They are to
-  // be declared dead on the condition that their beat is still this one.
+  // Homes whose beat has been unchanged for as long as their row says it is valid. Declare each
+  // dead only if its beat is still this one.
   [[nodiscard]] std::vector<HomeRow> Overdue(ServiceTime now) const;
   // When the next home becomes overdue. Nothing: no other home is living.
   [[nodiscard]] std::optional<ServiceTime> NextOverdue() const;

@@ -13,7 +13,8 @@ namespace tenure {
 
 // The lease for a candidate whose session `lost` expired: twice the lease that it had at its end,
 // at most eight times `asked` and no more than `max`, but no less than `asked`. Computed as if one
-// home had kept the session throughout: the row does not show when a move restarted its calm.
+// home had kept the session throughout: the row does not record when a move restarted the calm
+// period.
 [[nodiscard]] Duration LongerLease(const Session& lost, Duration asked, Duration max);
 
 // The lease after `calm`: halved after every thirty leases, down to the requested one.

@@ -73,8 +73,8 @@ void Create(ElectionState& state, const Principal& principal);
 [[nodiscard]] tl::unexpected<Error> UnknownElection(const Election& election);
 [[nodiscard]] tl::unexpected<Error> StaleTerm(const Election& election, std::string message);
 
-// What each actor's commands do. REQUIRES: what `Apply` requires, and that the elections are in
-// line.
+// What each actor's commands do. REQUIRES: what `Apply` requires, and that ReconcileElection has
+// run on each election that exists.
 
 // Candidates: candidate.cc.
 [[nodiscard]] Result<Answer> Decide(TransactionState& transaction, const Limits& limits,

@@ -23,7 +23,7 @@ using Steady = std::chrono::steady_clock;
 constexpr size_t kExchangesMax = 64;
 constexpr auto kExchangePatience = 10s;     // from connecting to the last byte of the answer
 constexpr size_t kRequestBytesMax = 8'192;  // request line and headers; bodies are not read
-constexpr size_t kThrownAwayMax = 65'536;   // of further input
+constexpr size_t kDiscardedMax = 65'536;    // of further input
 constexpr auto kHealthzPatience = 2s;
 constexpr std::string_view kEndOfHeaders = "\r\n\r\n";
 constexpr std::string_view kAllow = "Allow: GET, HEAD, OPTIONS\r\n";
@@ -204,8 +204,8 @@ bool HttpServer::Drain(Exchange& exchange) {
   char buffer[kRequestBytesMax];
   const ssize_t size = recv(exchange.connection.number(), buffer, sizeof buffer, 0);
   if (size <= 0) return size < 0 && errno == EAGAIN;
-  exchange.thrown_away += static_cast<size_t>(size);
-  return exchange.thrown_away <= kThrownAwayMax;
+  exchange.discarded += static_cast<size_t>(size);
+  return exchange.discarded <= kDiscardedMax;
 }
 
 void HttpServer::AnswerTo(Exchange& exchange, bool too_large) const {

@@ -1,10 +1,10 @@
-// The small HTTP server: /metrics, /healthz and /readyz, for clients that are trusted with no more.
+// The small HTTP server: /metrics, /healthz and /readyz, for clients that may see nothing else.
 //
 // HTTP/1.1 with GET, HEAD and OPTIONS, one request per connection. `Host` is optional. One thread
 // serves all. A slow client delays no other: each request has a deadline as a whole, and when there
-// are too many connections, the oldest makes room. Many clients delay others by one exposition of
-// the metrics, which all that have asked by then share. docs/adr/0041-connections.md says why no
-// library does this.
+// are too many connections, the oldest makes room. However many clients ask for metrics, others
+// wait for at most one rendering, which those clients share. docs/adr/0041-connections.md says why
+// no library does this.
 #pragma once
 
 #include <chrono>
@@ -51,8 +51,8 @@ class HttpServer {
     bool wants_metrics = false;                      // answered when the others have had their turn
     std::shared_ptr<const std::string> answer = {};  // once set, the request is not read on
     size_t sent = 0;                                 // of the answer
-    bool answered = false;                           // all was sent; further input is thrown away
-    size_t thrown_away = 0;                          // bytes
+    bool answered = false;                           // all was sent; further input is discarded
+    size_t discarded = 0;                            // bytes
   };
   using Exchanges = std::list<Exchange>;  // the oldest first
 
@@ -63,7 +63,7 @@ class HttpServer {
   bool Receive(Exchange& exchange) const;
   static bool Send(Exchange& exchange);
   // Reads the rest of a request that was answered early: closing the connection with unread input
-  // would take the answer away from its reader.
+  // can reset it, and the client would lose the answer.
   static bool Drain(Exchange& exchange);
   // The request is complete, or too large.
   void AnswerTo(Exchange& exchange, bool too_large) const;

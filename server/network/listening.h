@@ -16,11 +16,11 @@ struct Address {
   std::string host;  // a name or a number, without brackets
   int port;
 };
-// Of "host:port", such as "127.0.0.1:7070" or "[::1]:7070". The error is one sentence for the
+// Parses "host:port", such as "127.0.0.1:7070" or "[::1]:7070". The error is one sentence for the
 // operator.
 [[nodiscard]] tl::expected<Address, std::string> ParseAddress(const std::string& text);
 
-// "fd00::1:7070", as a pod writes that knows its address, with brackets.
+// Adds the brackets that IPv6 needs: a pod that is given its own address writes "fd00::1:7070".
 [[nodiscard]] std::string WithBrackets(const std::string& address);
 // Whether the host means all addresses of this machine: 0.0.0.0, [::] or nothing.
 [[nodiscard]] bool IsAllAddresses(const std::string& host);
@@ -51,8 +51,8 @@ enum class AcceptFailure {
 };
 [[nodiscard]] tl::expected<Accepted, AcceptFailure> Accept(const Descriptor& listener);
 
-// A socket bound to the listener's own address, from which it can connect to the listener, and that
-// end of the connection. Nothing if it cannot be bound.
+// A socket bound to the listener's own IP address (loopback if it listens on all) and a free port,
+// and both as an end. Used to connect the listener to itself. Empty if binding fails.
 struct Bound {
   Descriptor socket;
   End end;

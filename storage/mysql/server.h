@@ -45,8 +45,8 @@ struct Server {
   std::string name;      // for people: "MySQL 9.7.4, Group Replication, single primary, 3 members"
   // Distinguishes it from every other server that may answer at the same address.
   std::string node;
-  // Equal for servers that have all of each other's commits, the nodes of a cluster; different for
-  // any other server, unless it is a replica that was promoted.
+  // Same for all nodes of a cluster, which share every commit. Otherwise distinct, also for a
+  // replica that was promoted; but MariaDB servers that do not replicate may share a server_id.
   std::string history;
   // A replica may be promoted in its place without losing a commit that was acknowledged.
   bool lossless = false;

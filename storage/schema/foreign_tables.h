@@ -15,8 +15,8 @@ namespace tenure {
 [[nodiscard]] ForeignTables JudgeTables(const std::vector<std::string>& tables,
                                         std::span<const Migration> migrations);
 
-// Why Tenure must not create its tables there, as the rest of a sentence that begins with the
-// database; empty if it may. Pure.
+// Why Tenure must not create its tables there, phrased to follow the database's name; empty if it
+// may. Pure.
 [[nodiscard]] std::string WhyNotShared(const ForeignTables& foreign, bool may_share);
 
 }  // namespace tenure

@@ -14,7 +14,7 @@
 
 namespace tenure::sqlite {
 
-// The clock by which events are dated, and delays end; the machine's wall clock outside of tests.
+// Dates events and ends delays; the machine's wall clock outside of tests.
 using DbClock = std::function<DbTime()>;
 [[nodiscard]] DbTime SystemDbTime();
 
@@ -22,7 +22,7 @@ using DbClock = std::function<DbTime()>;
 [[nodiscard]] Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path,
                                                              DbClock clock = SystemDbTime);
 
-// Inspects the file, for a program that `migrates` or does not. Changes nothing.
+// Inspects the file. `migrates`: whether the program may migrate the file. Changes nothing.
 [[nodiscard]] ServerReport CheckSqliteFile(const std::string& path, bool migrates);
 
 }  // namespace tenure::sqlite

@@ -27,7 +27,8 @@ class TestClock {
     bool streams = false;         // it renews this session on a stream
     size_t heard = 0;             // messages of that stream
   };
-  // A client that runs by this clock. If it has ended, it breaks its promise.
+  // A client driven by this clock. If the client is gone, its promise is broken
+  // (`std::future_errc::broken_promise`).
   struct Member {
     // Answers when the client has done all that is due.
     std::function<void(std::shared_ptr<std::promise<Rest>>)> rest;

@@ -231,7 +231,7 @@ class Observer:
                 metadata = (*replica.call_metadata(), *self._trace)
                 call = replica.stub.Observe(request, metadata=metadata)
             self._call = call
-            watchdog = _Watchdog(self._surroundings, call, self._silence_max)
+            timeout = _SilenceTimeout(self._surroundings, call, self._silence_max)
             if self._membership.survey_at != FOREVER:
                 look = partial(self._look_again, call, over, self._said, self._membership.survey_at)
                 self._surroundings.start(look, "tenure-survey")
@@ -242,15 +242,15 @@ class Observer:
         if self._stopped.is_set():
             call.cancel()
         try:
-            return self._follow(replica, call, watchdog)
+            return self._follow(replica, call, timeout)
         except grpc.RpcError as error:
             if self._take_in():
                 return None
-            return self._silence() if watchdog.barked else ServiceError.from_rpc(error)
+            return self._silence() if timeout.expired else ServiceError.from_rpc(error)
         finally:
             over.set()
             self._call = None
-            watchdog.close()
+            timeout.close()
             with _fork.calling:
                 call.cancel()
 
@@ -343,9 +343,11 @@ class Observer:
             if sure:
                 return
 
-    def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> Optional[ServiceError]:
+    def _follow(
+        self, replica: Replica, call: Any, timeout: _SilenceTimeout
+    ) -> Optional[ServiceError]:
         for response in call:
-            watchdog.rest()  # while callbacks run
+            timeout.rest()  # while callbacks run
             if self._take_in():
                 return None
             self._failures = 0
@@ -362,7 +364,7 @@ class Observer:
             if verdict is Verdict.NEWS:
                 kind = response.WhichOneof("message")
                 self._call_back(self._told[kind], getattr(response, kind))
-            watchdog.watch()
+            timeout.watch()
         return ServiceError(grpc.StatusCode.UNAVAILABLE, "the server ended the stream")
 
     def _explain(self, error: ServiceError) -> ServiceError:
@@ -398,17 +400,17 @@ def _is_final(error: ServiceError) -> bool:
     return not (error.is_transient or error.is_refused_for_now)
 
 
-class _Watchdog:
+class _SilenceTimeout:
     """Cancels a call that has been silent for too long."""
 
     def __init__(self, surroundings: Surroundings, call: Any, patience: float) -> None:
-        self.barked = False
+        self.expired = False
         self._now = surroundings.now
         self._call = call
         self._patience = patience
         self._closed = surroundings.new_event()
         self.watch()
-        surroundings.start(self._run, "tenure-watchdog")
+        surroundings.start(self._run, "tenure-silence")
 
     def watch(self) -> None:
         self._deadline = self._now() / SECOND + self._patience
@@ -424,7 +426,7 @@ class _Watchdog:
         while not self._closed.wait(min(left, self._patience)):
             left = self._deadline - self._now() / SECOND
             if left <= 0:
-                self.barked = True
+                self.expired = True
                 with _fork.calling:
                     self._call.cancel()
                 return

@@ -74,7 +74,7 @@ def test_a_silent_stream_is_given_up(service):
         progress.get(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("name", ["tenure-probe", "tenure-watchdog"])
+@pytest.mark.parametrize("name", ["tenure-probe", "tenure-silence"])
 def test_a_thread_that_cannot_be_started_is_tried_again(service, refuse_threads, name):
     refused = refuse_threads(lambda thread: thread.name.startswith(name), 1)
     changes = tenure.follow(service.endpoint, "orders")

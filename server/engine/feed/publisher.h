@@ -33,8 +33,9 @@ class Publisher {
  public:
   Publisher(ReplicaState& replica, ChangeFeed& feed, FollowUps follow_ups);
 
-  // `traces` has, for each event, the trace of the call that caused it; missing entries mean none.
-  // Call it before the next transaction of the same queue begins: its offsets follow.
+  // Called once by whatever committed (commands, session ends, purges, homes), before its queue
+  // starts the next transaction, so that offsets are published in order. `traces` has, for each
+  // event, the trace of the call that caused it; missing entries mean none.
   void Publish(const Committed& committed, const std::vector<std::string>& traces = {});
 
  private:
