@@ -42,7 +42,8 @@ struct Image {
 // its own: to its engine, which has just begun, the numbers of the image look like zero.
 class ProcessStore final : public DelegatingStore {
  public:
-  ProcessStore(Store& next, const std::optional<Image>& image) : DelegatingStore(next), image_(image) {}
+  ProcessStore(Store& next, const std::optional<Image>& image)
+      : DelegatingStore(next), image_(image) {}
 
   // The latest incarnation.
   [[nodiscard]] HomeId home() const { return home_; }
