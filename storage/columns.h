@@ -4,17 +4,17 @@
 
 // Each column of an election after its name, and whether a grant, a resignation or a new value can
 // change it. FIRST and X make something of a column.
-#define TENURE_ELECTION_FIELDS(FIRST, X)                                                        \
-  FIRST(term, true)                                                                             \
-  X(revision, true)                                                                             \
-  X(next_ticket, true) X(waiting, true) X(leader_session, true) X(leader_candidate, true)       \
-      X(leader_lease_ttl_us, true) X(leader_value, true) X(leader_elected_at_us, true)          \
-          X(leader_attempt, true) X(lock_delay_us, false) X(min_hold_us, false)                 \
-              X(lease_ttl_default_us, false) X(lease_ttl_max_us, false) X(queue_max, false)     \
-                  X(paused, false) X(deleted, false) X(vacant_until_us, false)                  \
-                      X(appointed_candidate, false) X(appointed_until_us, false)                \
-                          X(cooling_until_us, false) X(wake_at_us, true) X(history_from, false) \
-                              X(vacant_cause, true) X(vacant_since_us, true) X(creator, false)
+// clang-format off
+#define TENURE_ELECTION_FIELDS(FIRST, X) \
+  FIRST(term, true) X(revision, true) X(next_ticket, true) X(waiting, true) \
+  X(leader_session, true) X(leader_candidate, true) X(leader_lease_ttl_us, true) \
+  X(leader_value, true) X(leader_elected_at_us, true) X(leader_attempt, true) \
+  X(lock_delay_us, false) X(min_hold_us, false) X(lease_ttl_default_us, false) \
+  X(lease_ttl_max_us, false) X(queue_max, false) X(paused, false) X(deleted, false) \
+  X(vacant_until_us, false) X(appointed_candidate, false) X(appointed_until_us, false) \
+  X(cooling_until_us, false) X(wake_at_us, true) X(history_from, false) X(vacant_cause, true) \
+  X(vacant_since_us, true) X(creator, false)
+// clang-format on
 #define TENURE_SELECTED(column, of_seat) ", e." #column
 #define TENURE_ELECTION_COLUMNS "e.name" TENURE_ELECTION_FIELDS(TENURE_SELECTED, TENURE_SELECTED)
 #define TENURE_CANDIDACY_COLUMNS \
