@@ -75,9 +75,9 @@ std::vector<Leadership> FakeElections::SeatsOf(const SessionId& id) const {
 }
 
 const std::vector<Event>& FakeElections::HistoryOf(const ElectionName& name) const {
-  static const std::vector<Event> kNone;
+  static const std::vector<Event> none;
   const auto found = histories_.find(name);
-  return found == histories_.end() ? kNone : found->second;
+  return found == histories_.end() ? none : found->second;
 }
 
 void FakeElections::Settle() {

@@ -14,8 +14,8 @@ namespace {
 // request.
 bool IsOfTheEndpoint(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
-  static const std::set<std::string> kReasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED"};
-  return kReasons.contains(reason);
+  static const std::set<std::string> reasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED"};
+  return reasons.contains(reason);
 }
 
 }  // namespace
