@@ -137,6 +137,14 @@ def check_bounds(wrong):
         wrong += [f"{BOUNDS}: no file is named for `{it}`" for it in named]
 
 
+def check_image(wrong):
+    """The image is built of each folder that a build adds without an option."""
+    copied = pathlib.Path(".dockerignore").read_text().split("\n")
+    for folder in re.findall(r"^add_subdirectory\((\w+)\)", pathlib.Path("CMakeLists.txt").read_text(), re.MULTILINE):
+        if f"!{folder}" not in copied:
+            wrong.append(f".dockerignore: leaves out {folder}, which CMakeLists.txt adds")
+
+
 def check_mistakes(wrong):
     """Checks that the patches of the mistakes planted by tests still apply."""
     for patch in sorted(pathlib.Path("tests").glob("**/mistakes/*.patch")):
@@ -154,6 +162,7 @@ def main():
             check_length(path, text, wrong)
             check_functions(path, text, wrong)
     check_bounds(wrong)
+    check_image(wrong)
     check_mistakes(wrong)
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
