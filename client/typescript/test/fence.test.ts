@@ -226,16 +226,20 @@ test("a call does not wait beyond its deadline", async () => {
   await assert.rejects(late, { code: Status.UNAVAILABLE });
 });
 
-test("setting the clock back does not make a call wait longer", { timeout: 20_000 }, async (context) => {
-  const guard = new TermGuard({ waitMaxMs: 50 });
-  await guard.enterWith({ election: "orders", term: 1 });
+test(
+  "setting the clock back does not make a call wait longer",
+  { timeout: 20_000 },
+  async (context) => {
+    const guard = new TermGuard({ waitMaxMs: 50 });
+    await guard.enterWith({ election: "orders", term: 1 });
 
-  const late = guard.enterWith({ election: "orders", term: 2 });
-  const anHourAgo = Date.now() - 3_600_000;
-  context.mock.method(Date, "now", () => anHourAgo);
+    const late = guard.enterWith({ election: "orders", term: 2 });
+    const anHourAgo = Date.now() - 3_600_000;
+    context.mock.method(Date, "now", () => anHourAgo);
 
-  await assert.rejects(late, { code: Status.UNAVAILABLE });
-});
+    await assert.rejects(late, { code: Status.UNAVAILABLE });
+  },
+);
 
 test("a lower term than the call's is not stored", async () => {
   const kept = [NaN, 0];
