@@ -42,7 +42,7 @@ class OpenCall final : public wire::CallHandler {
         call_(std::make_shared<calls::Call<Machine>>(
             engine, std::move(machine),
             [this](typename Machine::Outward outward) {
-              std::visit([this](auto& it) { Do(it); }, outward);
+              std::visit([this](auto& it) { this->Do(it); }, outward);
             },
             std::move(trace))) {
     if (open_ != nullptr) open_->Increment();
