@@ -19,7 +19,7 @@ class FairShare {
 
   struct Limits {
     size_t max = 0;
-    // An amount held to no purpose still counts after it is given back, and is forgiven at these
+    // An amount held for nothing still counts after it is given back, and is forgiven at these
     // rates. So giving it back and taking it again gains nothing.
     size_t forgiven_per_s = 0;  // of one holder
     size_t forgiven_in_all_per_s = 0;
@@ -48,7 +48,7 @@ class FairShare {
     accounts_.at(holder).held -= amount;
     all_.held -= amount;
   }
-  // Like `Release`, for an amount that was held to no purpose.
+  // Like `Release`, for an amount that was held for nothing.
   void ReleaseUnused(const Holder& holder, size_t amount, Time now) {
     Release(holder, amount);
     accounts_.at(holder).Owe(amount, limits_.forgiven_per_s, now);

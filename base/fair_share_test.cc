@@ -63,7 +63,7 @@ TEST(FairShareTest, AHolderOwesOnlyWhatItHeldItself) {
   EXPECT_EQ(TakeAll(share, 2, kNow), 10u);
 }
 
-// Many holders, each of which holds something to no purpose: only the total rate bounds them.
+// Each of many holders holds a little for nothing: only the total rate bounds them.
 TEST(FairShareTest, TheTotalRateBoundsManyHolders) {
   Share share({.max = 100, .forgiven_per_s = 50, .forgiven_in_all_per_s = 100});
   size_t taken = 0;

@@ -18,8 +18,8 @@ constexpr auto kAttemptPatience = 2s;  // then the next replica is asked
 // Without a connection, an attempt can only find out why there is none.
 constexpr auto kCausePatience = 300ms;
 
-// Whether the request itself is fine, as far as we know.
-bool IsOfTheEndpoint(const grpc::Status& status) {
+// Whether the endpoint may be the cause, and not the request: another endpoint may do better.
+bool MayBeTheEndpoint(const grpc::Status& status) {
   return IsTransient(status) || ReasonOf(status).empty();
 }
 
@@ -42,7 +42,7 @@ grpc::Status Persist(Connection& connection,
       connection.Succeeded();
       return status;
     }
-    if (!IsOfTheEndpoint(status)) return status;
+    if (!MayBeTheEndpoint(status)) return status;
     const Trouble trouble = Explain(status, connection.credentials() != nullptr);
     // An attempt that was too short does not hide the cause that an earlier one found.
     const auto [known, is_new] = troubles.try_emplace(connection.endpoint(), trouble);

@@ -9,7 +9,7 @@ namespace tenure::sqlite {
 namespace {
 
 // Maximum number of elections that are listed for one session.
-constexpr int64_t kPlacesMax = 1000;
+constexpr int64_t kPlacesOfSessionMax = 1000;
 
 }  // namespace
 
@@ -48,8 +48,8 @@ Result<std::vector<SessionView>> SqliteStore::ReadSessions(std::string_view cand
         ToSessionView);
     for (SessionView& view : sessions) {
       const std::string_view id = Bytes(view.session.id);
-      view.leads = connection.Collect(query::kSessionLeads, {id, kPlacesMax}, ToName);
-      view.waits = connection.Collect(query::kSessionWaits, {id, kPlacesMax}, ToName);
+      view.leads = connection.Collect(query::kSessionLeads, {id, kPlacesOfSessionMax}, ToName);
+      view.waits = connection.Collect(query::kSessionWaits, {id, kPlacesOfSessionMax}, ToName);
     }
     return sessions;
   });

@@ -10,9 +10,9 @@
 namespace tenure {
 namespace {
 
-// Whether another endpoint, or the same one later, may do better: the error is not about the
-// request.
-bool IsOfTheEndpoint(const grpc::Status& status) {
+// Whether the log reports it as trouble of the endpoint: the error is not about the request, and
+// another endpoint, or the same one later, may do better.
+bool IsEndpointTrouble(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
   static const std::set<std::string> reasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED"};
   return reasons.contains(reason);
@@ -23,7 +23,7 @@ bool IsOfTheEndpoint(const grpc::Status& status) {
 void ClientLog::Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
   if (log_ == nullptr || status.error_code() == grpc::StatusCode::CANCELLED) return;
   if (IsWrongService(status)) return;
-  if (status.ok() || !IsOfTheEndpoint(status)) {
+  if (status.ok() || !IsEndpointTrouble(status)) {
     const auto failed_for = troubles_.Answered(endpoint, now);
     if (!failed_for) return;
     return Say({.event = LogEvent::kRecovered,

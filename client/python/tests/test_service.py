@@ -152,7 +152,7 @@ def test_a_leader_leads_in_the_new_service_long_before_its_lease_in_the_old_one_
 
 @pytest.fixture
 def one_of_three(foreign, new_service):
-    """Three endpoints of which only the wrong one runs, and a function that starts the others."""
+    """Three endpoints, where only the wrong one runs, and a function that starts the others."""
     others = [new_service(), new_service()]
     endpoints = ",".join(service.endpoint for service in (foreign, *others))
     return endpoints, lambda: [service.start() for service in others]
